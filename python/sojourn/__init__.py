@@ -9,8 +9,9 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
+           Unknown, Cases, Measured: of parameters; replaced: with other numbers
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit_model, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
+Fit        observe_runs, fit_model, fit_rivals, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
     from sojourn.fit import fit_model as fit_model
+    from sojourn.fit import fit_rivals as fit_rivals
     from sojourn.fit import observe_runs as observe_runs
     from sojourn.fit.compare import compare as compare
     from sojourn.fit.fit import fit as fit
@@ -104,9 +106,9 @@ if TYPE_CHECKING:
     from sojourn.validate.validate import validate as validate
 
 _MODEL = (
-    "Breakdowns Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
+    "Breakdowns Cases Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
     "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
-    "Uniform Weibull"
+    "Uniform Weibull Measured Unknown replaced"
 )
 _ROOMS = (
     "cli control design diagnosis errors file_errors files lab laws load model report runs stats study terminal units"
@@ -119,6 +121,7 @@ _HOMES = {
     "Fitted": "fit",
     "FittedModel": "fit",
     "fit_model": "fit",
+    "fit_rivals": "fit",
     "observe_runs": "fit",
     "compare": "fit",
     "fit": "fit",

@@ -70,6 +70,13 @@ def interval(value: float | None, low: float | None, high: float | None, unit: s
     return f"{text} ({quantity(low, unit, digits)} … {quantity(high, unit, digits)})"
 
 
+def prediction(value: float | None, low: float | None, high: float | None, unit: str) -> str:
+    """A predicted value as `interval`; without a value it saturates there, or with `low` alone more likely than not."""
+    if value is None:
+        return "saturated" if low is None else f"above {quantity(low, unit)}, or saturated"
+    return interval(value, low, high, unit)
+
+
 def duration_s(text: str | float, place: str = "duration") -> float:
     """Seconds in `8s`, `250ms`, `2m`, `1h`, or a bare number of seconds. Finite and > 0.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sojourn as sj
-from sojourn.errors import MethodRefused
+from sojourn.errors import MethodRefused, ModelError
 
 S, A = 1e-4, 2e-3
 VARIANTS = ["priority", "shared", "paper"]
@@ -65,11 +65,103 @@ def test_refusals(variant: str) -> None:
     times = {"cpu": {"web": A}}
     closed = sj.Model([station], [sj.Closed("web", 3, 1.0)], service_s=times)
     bursty = sj.Model([station], [sj.Open("web", arrivals=sj.Deterministic(0.1))], service_s=times)
-    two = sj.Model([station, sj.Queue("disk")], [sj.Open("web", 1.0)], service_s={**times, "disk": {"web": A}})
+    disk = {"disk": {"web": sj.Deterministic(A)}}
+    two = sj.Model([station, sj.Queue("disk")], [sj.Open("web", 1.0)], service_s={**times, **disk})
+    hosts = [station, sj.Multicore("other", 2, 1, S, variant)]
+    both = sj.Model(hosts, [sj.Open("web", 1.0)], service_s={**times, "other": {"web": A}})
     idle = model(variant, rate=0.0)
-    for wrong, reason in ((closed, "one open class"), (bursty, "Poisson"), (two, "2 stations"), (idle, "above 0")):
+    for wrong, reason in (
+        (closed, "one open class"),
+        (bursty, "Poisson"),
+        (two, "disk is fcfs"),
+        (both, "2 stations"),
+        (idle, "above 0"),
+    ):
         with pytest.raises(MethodRefused, match=reason):
             sj.solve(wrong, method=name)
     if variant != "priority":
         with pytest.raises(MethodRefused, match="not exponential"):
             sj.solve(model(variant, page=sj.Deterministic(A)), method=name)
+
+
+GIVEN = {"handoff_s": 2e-4, "crossing_s": 3e-4, "client_s": 5e-5}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_delays_client_and_variances_are_those_of_two_class(variant: str) -> None:
+    more = {"interrupt_scv": 0.7, "page_scv": 0.5} if variant == "priority" else {}
+    own = {**GIVEN, "interrupt_scv": more.get("interrupt_scv", 0.0)}
+    station = sj.Multicore("cpu", 4, 1, S, variant, 0.3, 50, **own)
+    page = sj.Erlang(A, 2) if more else A  # scv 1/2
+    ours = sj.solve(sj.Model([station], [sj.Open("web", 900.0)], service_s={"cpu": {"web": page}}))
+    theirs = sj.two_class(
+        900.0, mu1_per_s=1 / S, mu2_per_s=1 / A, p=0.3, cores=4, capacity=50, variant=variant, **GIVEN, **more
+    )
+    assert ours.value("response_time", cls="web") == pytest.approx(theirs.value("response_time"), rel=1e-12)
+    assert ours.value("saturation_rate") == pytest.approx(theirs.value("saturation_rate"), rel=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_other_stations_are_solved_alone_at_their_rate(variant: str) -> None:
+    rate, half = 400.0, 200.0
+    stations = [sj.Delay("network"), sj.Queue("proxy"), sj.Multicore("cpu", 4, 2, S, variant)]
+    times = {"network": {"web": sj.Deterministic(0.003)}, "proxy": {"web": 0.001}, "cpu": {"web": A}}
+    r = sj.solve(sj.Model(stations, [sj.Open("web", rate)], service_s=times, visits={"cpu": {"web": 0.5}}))
+    alone = sj.two_class(half, mu1_per_s=1 / S, mu2_per_s=1 / A, cores=4, nics=2, variant=variant)
+    mm1_s = 1 / (1000 - rate)
+    assert r.status == "approximate" and r.method == f"two-class/{variant}"
+    assert r.value("response_time", cls="web") == pytest.approx(0.003 + mm1_s + alone.value("response_time") / 2)
+    assert r.value("response_time", station="cpu") == pytest.approx(alone.value("response_time"))
+    assert r.value("saturation_rate") == pytest.approx(min(1000.0, 2 * alone.value("saturation_rate")))
+
+
+def test_with_delays_alone_it_is_as_exact_as_the_cores_are() -> None:
+    stations = [sj.Multicore("cpu", 2, 2, S), sj.Delay("network")]
+    times = {"cpu": {"web": A}, "network": {"web": 0.003}}
+    model_ = sj.Model(stations, [sj.Open("web", 300.0)], service_s=times)
+    r = sj.solve(model_)
+    alone = sj.two_class(300.0, mu1_per_s=1 / S, mu2_per_s=1 / A, cores=2, nics=2, variant="priority")
+    assert r.status == "ok" and r.value("response_time") == pytest.approx(0.003 + alone.value("response_time"))
+    late = sj.sweep(model_, "classes.web.rate_per_s", [300.0, 1000.0])
+    assert late.frame.filter(late.frame["metric"] == "saturation_rate")["value"].to_list() == pytest.approx(
+        [2 / (S + A)] * 2
+    )
+    assert late.status == "saturated"
+
+
+def test_a_file_says_all_of_it() -> None:
+    text = """
+[stations.cpu]
+kind = "multicore"
+cores = 4
+nics = 1
+interrupt_s = { free = true, start = 3e-4 }
+crossing_s = { free = true, low = 0 }
+interrupt_scv = { free = true, low = 0, start = 1 }
+client_s = 2e-5
+p = "inverse-utilisation"
+[classes.user]
+kind = "open"
+rate_per_s = 100
+[service_s.cpu]
+user = { kind = "lognormal", mean = 0.003, scv = 0.8 }
+[factors]
+cores = "stations.cpu.cores"
+nics = "stations.cpu.nics"
+[observed]
+cpu.leading = "leading"
+cpu.interrupts = "leading interrupts"
+"""
+    model_ = sj.Model.parse(text)
+    assert sj.Model.parse(model_.to_toml()) == model_
+    assert dict(model_.observed) == {"cpu.leading": "leading", "cpu.interrupts": "leading interrupts"}
+    assert sj.solve(model_).value("response_time", cls="user") == pytest.approx(
+        sj.two_class(
+            100.0, mu1_per_s=1 / 3e-4, mu2_per_s=1 / 3e-3, cores=4, p_rule="inverse-utilisation", variant="priority",
+            crossing_s=0.01, client_s=2e-5, interrupt_scv=1.0, page_scv=0.8,
+        ).value("response_time"), rel=1e-12,
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=r"observed\.cpu\.client"):
+        sj.Model.parse(text.replace("cpu.leading", "cpu.client"))
+    with pytest.raises(ModelError, match=r"stations\.cpu\.client_s"):
+        sj.Model.parse(text.replace("2e-5", "-1"))

@@ -1,9 +1,10 @@
 """A web shop on cores that interrupts share, and the two-class model of Chen et al., ICPE 2014, beside what was run.
 
 Map: `web_shop` the system, `web_shop_simulated` the same on a virtual host · `web_service` how the shop is started, `serve_web` its
-command · `two_class_template` what is fitted, its variants as rivals · `known_demands` what a request costs beside its known work ·
-`web_configurations` what was run, by configuration · `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on
-our data · `two_class_analysis` the lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
+command · `two_class_template` what is fitted, its variants as rivals · `model_files` the same by model files (`priority.toml` and those
+beside it) and the general fit · `known_demands` what a request costs beside its known work · `web_configurations` what was run, by
+configuration · `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data · `two_class_analysis` the
+lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
 """
 
 from sojourn import Case
@@ -13,7 +14,10 @@ CASE = Case(
         "web": "sojourn_cases.web.web_shop:WebSystem",
         "web-virtual": "sojourn_cases.web.web_shop_simulated:WebVirtualSystem",
     },
-    templates={"two-class": "sojourn_cases.web.two_class_template:TEMPLATE"},
+    templates={
+        "two-class": "sojourn_cases.web.two_class_template:TEMPLATE",
+        "web-models": "sojourn_cases.web.model_files:TEMPLATE",
+    },
     analyses={
         "two-class": "sojourn_cases.web.two_class_analysis:two_class",
         "two-class.truth": "sojourn_cases.web.interval_coverage:against_truth",

@@ -10,7 +10,7 @@ import typer
 from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
-from sojourn.cli.model_file_commands import fit_file, is_model_file
+from sojourn.cli.model_file_commands import fit_files, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.run_folders import two_class_paths
 from sojourn.cli.set_option import settings
@@ -21,12 +21,13 @@ from sojourn.terminal import say
 def fit(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[
-        str,
+        list[str],
         typer.Option(
-            help="a model file with unknowns; auto: several are tried; two-class or mmm: ours; demands: of each class of "
-            "requests at each resource, by regression over runs with different mixes"
+            help="a model file with unknowns; auto: several are tried; several times: rivals, averaged where the runs cannot tell "
+            "them apart; two-class or mmm: ours; demands: of each class of requests at each resource, by regression over runs with "
+            "different mixes"
         ),
-    ] = "auto",
+    ] = ["auto"],  # noqa: B006 - typer copies it
     variant: Annotated[
         str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")
     ] = "best",
@@ -51,34 +52,40 @@ def fit(
         ),
     ] = False,
 ) -> None:
-    """Fits a model to measured runs: the unknowns of a model file, by run; or one of ours, by a block bootstrap."""
+    """Fits a model to measured runs: the unknowns of a model file, by run, or of several, averaged; or one of ours, by a block
+    bootstrap."""
     from sojourn.fit import compare
     from sojourn.fit import fit as fit_
     from sojourn.runs.observations import observe
 
     if follow:
-        return follow_log(runs, model, settings(given, "--set"), level)
+        return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     check_writable(out)
-    if model == "auto" or is_model_file(model):
+    if all(name == "auto" or is_model_file(name) for name in model):
         with workers_on(on, "fitting") as workers:
-            fit_file(runs, model, out, seed, level, further, workers)
+            fit_files(runs, model, out, seed, level, further, workers)
         _tell_limits(runs)
         return
+    if len(model) > 1:
+        raise InputError(
+            f"--model {' --model '.join(model)}", "--model", "give model files or auto as rivals, else one model"
+        )
+    (name,) = model
     if on:
-        raise InputError(f"--model {model}", f"--on {on}", "leave it out: such a fit takes seconds")
-    if model == "demands":
+        raise InputError(f"--model {name}", f"--on {on}", "leave it out: such a fit takes seconds")
+    if name == "demands":
         fit_demands(runs, out, level)
         return
-    if model not in ("two-class", "mmm"):
-        raise InputError(repr(model), "--model", "give a model file, auto, two-class, mmm or demands")
+    if name not in ("two-class", "mmm"):
+        raise InputError(repr(name), "--model", "give a model file, auto, two-class, mmm or demands")
     observations = observe(two_class_paths(runs))
     known = settings(given, "--set")
-    if model == "two-class" and variant == "best":
+    if name == "two-class" and variant == "best":
         chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)
         say(chosen.why)
         fitted = chosen.fits[chosen.best]
     else:
-        fitted = fit_(observations, model, variant if model == "two-class" else "", known, seed=seed)
+        fitted = fit_(observations, name, variant if name == "two-class" else "", known, seed=seed)
     fitted.write(out)
     say(str(fitted))
     say(f"written to {out}")

@@ -14,7 +14,7 @@ from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect
 from sojourn.files.reading import read_toml
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import say
-from sojourn.units import interval, percent
+from sojourn.units import interval, percent, prediction
 
 if TYPE_CHECKING:
     from sojourn.parallel import Workers
@@ -47,24 +47,30 @@ def is_fitted_model(path: Path) -> bool:
     raise InputError("a model without a fit", path, remedy)
 
 
-def fit_file(
-    runs: list[Path], model: str, out: Path, seed: int, level: float, further: int, on: Workers | None = None
+def fit_files(
+    runs: list[Path], names: list[str], out: Path, seed: int, level: float, further: int, on: Workers | None = None
 ) -> None:
-    """Fits the unknowns of a model file, or the model that predicts best of several ("auto"), and writes the fitted one."""
+    """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted."""
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.model_fit import fit_model
-    from sojourn.fit.model_selection import choose_model
+    from sojourn.fit.model_selection import AUTO, choose_model
+    from sojourn.fit.rival_models import fit_rivals, read_rivals
     from sojourn.model import Model
 
-    if model != "auto":
-        expect(model, MODEL)
+    for name in names:
+        if name != AUTO:
+            expect(name, MODEL)
     measured = observe_runs(runs)
-    if model == "auto":
+    if names == [AUTO]:
         chosen = choose_model(measured, level=level, seed=seed, on=on)
         say(chosen.why)
         fitted = chosen.best
+    elif len(names) > 1:
+        chosen = fit_rivals(measured, read_rivals(names, Path()), level=level, seed=seed, on=on)
+        say(chosen.why)
+        fitted = chosen.best
     else:
-        fitted = fit_model(measured, Model.read(model), level=level, seed=seed, on=on)
+        fitted = fit_model(measured, Model.read(names[0]), level=level, seed=seed, on=on)
     fitted.write(out)
     say(str(fitted))
     say(f"written to {out}")
@@ -114,7 +120,9 @@ def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _interval(row: dict[str, Any] | None, unit: str) -> str:
-    return "" if row is None or row["value"] is None else interval(row["value"], row["low"], row["high"], unit)
+    if row is None or row["value"] is row.get("low") is None:
+        return ""
+    return prediction(row["value"], row["low"], row["high"], unit)
 
 
 def validate_file(
@@ -144,9 +152,8 @@ def validate_file(
 def _judged(row: dict[str, Any]) -> tuple[str, ...]:
     unit = {"response_time": "s", "throughput": "1/s"}.get(row["metric"], "share")
     name = row["metric"].replace("_", " ") + "".join(f" of {row[k]}" for k in ("station", "class") if row[k])
-    predicted = interval(row["predicted"], row["low"], row["high"], unit)
     return (
-        name, "saturated" if row["predicted"] is None else predicted,
+        name, prediction(row["predicted"], row["low"], row["high"], unit),
         interval(row["measured"], row["measured_low"], row["measured_high"], unit),
         "" if row["error"] is None else percent(row["error"], sign=True), "" if row["inside_interval"] else "not in the interval",
     )  # fmt: skip

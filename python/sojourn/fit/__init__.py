@@ -3,10 +3,14 @@
 Of any model:
 fit_runs            what a fit is given, a row a run                   starting_values            where a search begins
 model_evaluation    a model at many values and configurations at once  nonlinear_least_squares    the search
+run_measurements    what of a run a model is fitted to                 measured_parameters        what runs measured of a parameter
+formula_values      formulas at many values at once
 fit_problem         the fit from inside; model_fit: its result         factor_mapping             factors of runs → numbers of a model
 run_mean_error      how uncertain runs are; whether a model fits       fitted_file                fitted.toml
-predict_model       configurations that nobody has run; beside runs    run_clusters               resampled by run
-model_averaging     several models in one prediction                   model_selection            candidate_models, tried one by one
+drawn_point         a configuration that nobody has run, drawn         run_clusters               resampled by run
+predict_model       its rows, with intervals                           validate_model             beside runs
+model_averaging     several models in one prediction                   model_weights              the weight of each
+rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
 trace_visits        visits from traces
 
@@ -27,9 +31,11 @@ from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
 from sojourn.fit.model_fit import fit_model
+from sojourn.fit.rival_models import AVERAGED, fit_rivals
 from sojourn.fit.speed_adjustment import CoreSpeed
 
 __all__ = [
+    "AVERAGED",
     "Comparison",
     "CoreSpeed",
     "FitRuns",
@@ -43,6 +49,7 @@ __all__ = [
     "fit",
     "fit_model",
     "fit_parts",
+    "fit_rivals",
     "mix_demands",
     "observe_runs",
     "ranked",

@@ -4,7 +4,8 @@
     workers = "stations.cpu.servers"
     threads = ["stations.pool.size", "stations.cpu.servers = threads / 4"]
 
-A text is a path, or a path and what is put there: numbers, factors, + - * / and brackets.
+A text is a path, or a path and what is put there: numbers, factors, + - * / and brackets. An empty list says that a factor changes
+nothing in the model.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def factors_of(model: Model, configurations: Sequence[Mapping[str, Any]]) -> lis
     found = [_factor(name, text) for name in names for text in _texts(model, name)]
     for name in names:
         values = {repr(c.get(name)) for c in configurations}
-        if len(values) > 1 and not any(f.name == name for f in found):
+        if len(values) > 1 and not any(f.name == name for f in found) and model.factors.get(name) != ():
             remedy = (
                 f'add [factors] {name} = "stations.…" (a path of the model), or use {name} of [parameters] in a formula'
             )

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import nonlinear_least_squares, run_mean_error
-from sojourn.fit.fit_runs import FitRun, FitRuns, measured_value
+from sojourn.fit import meter_errors, nonlinear_least_squares, run_mean_error
+from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
-from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
+from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
+from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
+from sojourn.fit.run_measurements import measurements
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
 from sojourn.model import Closed, Model, Open
-from sojourn.model.parameters import Cases, Measured
+from sojourn.model.parameters import Cases
 
 Array = NDArray[np.float64]
-# relative errors that no model of this kind resolves
-FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02, "parameter": 0.02}
 SMOOTHINGS = 2
 ASIDE = 6.0  # standard errors from one minimum at which another is looked for
-LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
 APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One measured number: of which run, which key, its logarithm, and how well it is known."""
-
-    run: int
-    key: Key
-    log: float
-    error: float  # relative standard error within the run
-    floor: float
 
 
 class FitProblem:
@@ -54,7 +41,7 @@ class FitProblem:
         self.paths = self.evaluator.paths
         if not self.paths:
             raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
-        self.seen = [one for i, run in enumerate(runs.runs) for one in _seen(i, run, model)]
+        self.seen = [one for i, run in enumerate(runs.runs) for one in measurements(i, run, model)]
         self._observed()
         if len(names) < len(self.paths):
             value = f"{len(names)} configurations for {len(self.paths)} unknowns"
@@ -62,12 +49,20 @@ class FitProblem:
         self.log, self.error, self.floor = (
             np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
         )
-        self._weigh(self.error)
+        self.rates = RealisedRates.of([runs.runs[s.run] for s in self.seen], [s.key[2] for s in self.seen], model)
+        self._weigh(self.error, np.ones(len(self.seen)))
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.at = np.array([list(dict.fromkeys(at)).index(at[s.run]) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
         self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
+
+    def meters(self, jacobian: Array, count: int, rng: np.random.Generator) -> Array:
+        """count x unknowns, by how much what is searched moves with what meters may be off in all runs alike."""
+        stations = list(dict.fromkeys(s.key[0] for s in self.seen))
+        meter = np.array([stations.index(s.key[0]) for s in self.seen], np.intp)
+        off = meter_errors.drawn(meter, np.array([s.bound for s in self.seen]), count, rng)
+        return np.asarray((off * self.weight) @ np.linalg.pinv(self.weight[:, None] * jacobian).T)
 
     def _observed(self) -> None:
         for station, given in self.model.observed.items():
@@ -88,18 +83,19 @@ class FitProblem:
             found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.at, strict=True)], axis=1)
         return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
 
-    def _weigh(self, error: Array) -> None:
-        """Weights and corrected logarithms, where the means of runs have such relative errors."""
-        self.within = error
-        self.weight = 1 / np.hypot(error, self.floor)
-        self.measured = self.log + run_mean_error.shift(error)
+    def _weigh(self, error: Array, growth: Array) -> None:
+        """Weights and corrected logarithms, where the means of runs have such relative errors and grow so with all times of service."""
+        self.stated, self.within = error, self.rates.left(error, growth)
+        self.weight = 1 / np.hypot(self.within, self.floor)
+        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth)
 
     def best(self) -> tuple[Array, Array]:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
         x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
         metrics = [s.key[2] for s in self.seen]
         for number in range(SMOOTHINGS):
-            self._weigh(run_mean_error.smoothed(self.error, self.sensitivity(x), metrics))
+            growth = self._growth(x)
+            self._weigh(run_mean_error.smoothed(self.error, _sensitivity(growth), metrics), growth)
             begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
             x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
         return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)
@@ -195,6 +191,10 @@ class FitProblem:
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
+        return _sensitivity(self._growth(x))
+
+    def _growth(self, x: Array) -> Array:
+        """n, the same with its sign and of any size."""
         step = 1e-3
         plain = self.evaluator.networks_at(self.scale.outward(x)[None])
         longer = [slower_clock(n, 1 + step) for n in plain]
@@ -206,7 +206,7 @@ class FitProblem:
                 else np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
                 for s, c in zip(self.seen, self.at, strict=True)
             ]
-        return np.maximum(np.abs(np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)), 0.5)
+        return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
 
     def noise(self, x: Array, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
         """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by. And the degrees
@@ -225,7 +225,7 @@ class FitProblem:
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            within[metric] = float(np.median((self.within / by)[own])) if own.any() else 0.0
+            within[metric] = float(np.median((self.stated / by)[own])) if own.any() else 0.0
         for metric in within:
             by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
             repeated, free = self._repeated(metric, beside / by)
@@ -265,25 +265,5 @@ class FitProblem:
         return found
 
 
-def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
-    """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
-    is closed; what was watched."""
-    names = [c.name for c in model.classes]
-    several = len(names) > 1 and all((name, "response_time") in run.means for name in names)
-    closed = any(c.kind == "closed" for c in model.classes)
-    found = []
-    for (cls, metric), (value, error) in run.means.items():
-        wanted = (cls in names) if several and metric == "response_time" else cls == ""
-        if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
-            found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
-    for name, given in model.parameters.items():
-        if isinstance(given, Measured) and given.formula:
-            seen = measured_value(run, given)
-            if seen is not None and seen > 0:
-                key = (f"parameters.{name}", "", "parameter")
-                found.append(Measurement(number, key, float(np.log(seen)), 0.0, FLOOR["parameter"]))
-    for station, busy in run.busy_at(model).items():
-        if busy > LEAST_BUSY:
-            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
-            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor))
-    return found
+def _sensitivity(growth: Array) -> Array:
+    return np.asarray(np.maximum(np.abs(growth), 0.5))

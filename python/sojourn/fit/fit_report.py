@@ -12,7 +12,7 @@ from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.validate_model import scores
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.table import Metrics
-from sojourn.units import interval, percent, quantity
+from sojourn.units import percent, prediction, quantity
 
 if TYPE_CHECKING:
     from sojourn.fit.fitted_model import FittedModel
@@ -110,7 +110,7 @@ def _table(judged: pl.DataFrame, level: float) -> Table:
     for row in judged.iter_rows(named=True):
         unit = UNITS[row["metric"]]
         name = row["metric"].replace("_", " ") + "".join(f" of {row[k]}" for k in ("station", "class") if row[k])
-        said = "saturated" if row["predicted"] is None else interval(row["predicted"], row["low"], row["high"], unit)
+        said = prediction(row["predicted"], row["low"], row["high"], unit)
         error = "–" if row["error"] is None else percent(row["error"], sign=True)
         held = "inside" if row["inside_interval"] else "outside"
         rows.append((row["run"], name, said, quantity(row["measured"], unit), error, held))

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
+from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
 from sojourn.model.parameters import Measured
 from sojourn.runs.core_speed import METRIC
@@ -23,7 +24,7 @@ from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 
 Array = NDArray[np.float64]
-Z = 1.959964  # of the 95 % intervals that run folders have
+HALF = 2.093024  # of the 95 % intervals of run folders, in standard errors: Student's, 19 degrees, by 20 batches (stats/batch_means.py)
 Factors = dict[str, Any]
 LEAST_REQUESTS = 100  # for a variance
 
@@ -32,8 +33,8 @@ LEAST_REQUESTS = 100  # for a variance
 class FitRun:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
-    response times of all, squared coefficient of variation; None where nobody knows. `measured`: (station, class, metric) → value, all
-    means that the run has."""
+    response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
+    error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has."""
 
     name: str
     factors: Factors
@@ -43,6 +44,7 @@ class FitRun:
     valid: bool = True
     reasons: tuple[str, ...] = ()
     scv: float | None = None
+    meter_bounds: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
     @property
@@ -51,13 +53,15 @@ class FitRun:
         return json.dumps(self.factors, sort_keys=True)
 
     def busy_at(self, model: Model) -> dict[str, float]:
-        """Station → servers at work, of stations by whose resources the run was watched: `[observed]`, or the same name."""
+        """Station, or part of one → servers at work, where all of its resources were watched."""
+        given = self.watched(model).items()
+        return {s: sum(self.busy[n] for n in names) for s, names in given if all(n in self.busy for n in names)}
+
+    def watched(self, model: Model) -> dict[str, tuple[str, ...]]:
+        """Station, or part of one → the resources by which it is watched: `[observed]`, or the one of the same name."""
         same = {s.name: s.name for s in model.stations if s.name in self.busy}
-        given = {
-            s: (names,) if isinstance(names, str) else tuple(names)
-            for s, names in (same | dict(model.observed)).items()
-        }
-        return {s: sum(self.busy[n] for n in names) for s, names in given.items() if all(n in self.busy for n in names)}
+        named = (same | dict(model.observed)).items()
+        return {s: (names,) if isinstance(names, str) else tuple(names) for s, names in named}
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ def _run(folder: RunFolder) -> FitRun:
         if value is None or value <= 0:
             continue
         if station == "" and metric in ("response_time", "throughput"):
-            error = (row["high"] - row["low"]) / 2 / Z / value if row["low"] is not None else 0.0
+            error = (row["high"] - row["low"]) / 2 / HALF / value if row["low"] is not None else 0.0
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
@@ -154,7 +158,9 @@ def _run(folder: RunFolder) -> FitRun:
     if named is not None:
         busy = _by_resource(frame, named)
         cores = 0 if manifest.get("simulated") else len(placed)
-        return FitRun(folder.path.name, dict(manifest["factors"]), means, busy, cores, *verdict, _scv(folder), measured)
+        off = bounds(manifest, named)
+        factors = dict(manifest["factors"])
+        return FitRun(folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured)
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
@@ -166,7 +172,7 @@ def _run(folder: RunFolder) -> FitRun:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder), measured)
+    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder), measured=measured)
 
 
 def _scv(folder: RunFolder) -> float | None:
@@ -186,8 +192,9 @@ def _scv(folder: RunFolder) -> float | None:
 def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
     if frame is None:
         return {}
-    rows = frame.filter(
-        pl.col("metric") == "utilisation", pl.col("station").is_in(list(resources)), pl.col("value") > 0
-    )
-    pairs = zip(rows["station"], rows["value"], strict=True)
-    return {name: value * resources[name]["capacity"] for name, value in pairs}
+    own = frame.filter(pl.col("station").is_in(list(resources)), pl.col("value") > 0)
+    return {
+        name + suffix: value * resources[name]["capacity"]
+        for metric, suffix in (("utilisation", ""), ("softirq_utilisation", INTERRUPTS))
+        for name, value in own.filter(pl.col("metric") == metric).select("station", "value").iter_rows()
+    }

@@ -14,7 +14,7 @@ from sojourn.fit import fitted_file
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.model_averaging import predict
+from sojourn.fit.predict_model import predict_model
 from sojourn.fit.validate_model import validate_model
 from sojourn.table import Metrics
 
@@ -30,13 +30,14 @@ class FittedModel(FittedModelData, FittedDefaults):
     deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
     `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it.
     `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
-    `alternatives`: other models that predict about as well, with their weights in predictions, beside it (`averaged`).
+    `alternatives`: other models that predict about as well, with their weights in predictions, beside it
+    (`model_averaging`).
     `factors`: count, the draws of that factor on all demands (`longer`).
     """
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
         """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
-        return predict(self, vary, level)
+        return predict_model(self, vary, level)
 
     def validate(
         self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None

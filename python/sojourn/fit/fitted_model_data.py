@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from sojourn.fit.fitted import ParameterEstimate
 from sojourn.model import Model
 
 Array = NDArray[np.float64]
+LOADS = ("rate_per_s", "users", "think_s")  # a model need not name their paths
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,19 @@ class FittedModelData:
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
         return replace(self, alternatives=())
+
+    @property
+    def weighted(self) -> tuple[tuple[float, FittedModelData], ...]:
+        """Itself and its alternatives, each with its weight in predictions; sum 1."""
+        return ((1 - sum(weight for weight, _ in self.alternatives), self.alone), *self.alternatives)
+
+    def averaged_with(self, alternatives: Sequence[tuple[float, FittedModelData]]) -> FittedModelData:
+        """With some of its alternatives, in the proportions that they have to it and to each other."""
+        own = self.weighted[0][0]
+        whole = own + sum(weight for weight, _ in alternatives)
+        return replace(self, alternatives=tuple((weight / whole, model) for weight, model in alternatives))
+
+    def has(self, name: str) -> bool:
+        """Whether something of this name is looked for in the model: a factor of the runs that it has no path for changes nothing."""
+        known = "." in name or name in LOADS or name in self.model.factors
+        return known or not any(name in one for one in self.configurations)

@@ -1,9 +1,9 @@
 """A fitted model averaged with those that predict about as well: what they disagree about is in the interval.
 
-Each has a weight, and a predicted value is drawn from one of them by these weights; the interval holds quantiles of the
-mixture, its value is the median (J. A. Hoeting et al.: Bayesian Model Averaging. Statistical Science 14(4), 1999,
-pp. 382-417). Weights from errors on what was left out: Y. Yao et al.: Using Stacking to Average Bayesian Predictive
-Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4 (pseudo-BMA).
+Each has a weight (`model_weights`), and all numbers of one configuration are those of one mixture: the draws of each model, each
+with an equal part of its weight; a value is the median (J. A. Hoeting et al.: Bayesian Model Averaging. Statistical Science
+14(4), 1999, pp. 382-417). A draw that saturates is infinite in each of its numbers, so that response time, utilisation and
+saturation rate agree. What only some of the models have, such as a station, is of these.
 """
 
 from __future__ import annotations
@@ -12,102 +12,107 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from sojourn.errors import SojournError
+from sojourn.errors import MethodRefused, SojournError
+from sojourn.fit.drawn_point import DrawnPoint, DrawnQuantity, drawn_point
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.predict_model import predict_model
-from sojourn.table import Metrics
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
-LEVELS = (0.2, 0.5, 0.8, 0.95, 0.98)  # of the intervals from which a distribution is read
-GRID = (np.arange(200) + 0.5) / 200
-METRICS = ("response_time", "throughput", "saturation_rate")
-ABOUT = "averaged over {} models that predict about as well"
+Part = tuple[float, DrawnQuantity]  # with the weight of its model
+MOST_NAMED = 3  # models of an average
+LIMIT = ("", "", "saturation_rate")
 
 
-def weights(squares: Sequence[float]) -> Array:
-    """Weights, sum 1, of models whose errors on what was left out, squared and in units of their standard errors, have these
-    sums: the likelihood of what was left out."""
-    gap = np.asarray(squares) - min(squares)
-    found = np.exp(-gap / 2)
-    return np.asarray(found / found.sum())
+class ModelMixture:
+    """A fitted model and its alternatives; `notes`: what a reader must know of the points that were asked."""
+
+    def __init__(self, fitted: FittedModelData) -> None:
+        self.models = fitted.weighted
+        self.names = [model.model.name or f"model {number}" for number, (_, model) in enumerate(self.models, 1)]
+        self.without: dict[str, str] = {}  # model → why it answers no point
+        self.partly: dict[str, str] = {}  # station or class → the models that have it
+
+    @property
+    def notes(self) -> list[str]:
+        if len(self.models) == 1:
+            return []
+        shares = [f"{name} {weight:.2f}" for name, (weight, _) in zip(self.names, self.models, strict=True)]
+        return [
+            f"averaged over {len(self.models)} models that predict about as well: {_named(shares)}",
+            *(f"{what}: of {models}" for what, models in self.partly.items()),
+            *(f"not of {name}: {why}" for name, why in self.without.items()),
+        ]
+
+    def rows(self, point: Mapping[str, Any], level: float) -> list[Row]:
+        """Those of one configuration. Raises what `drawn_point` raises where no model answers, or the first cannot be asked."""
+        drawn = self._drawn(point)
+        keys = dict.fromkeys(key for _, _, one in drawn for key in one.quantities)
+        found = []
+        for key in sorted(keys, key=lambda key: key == LIMIT):
+            station, cls, metric = key
+            have = [(name, weight, one.quantities[key]) for name, weight, one in drawn if key in one.quantities]
+            if len(have) < len(drawn):
+                share = sum(weight for _, weight, _ in have) / sum(weight for _, weight, _ in drawn)
+                names = _named([name for name, _, _ in have])
+                self.partly[station or cls or metric.replace("_", " ")] = f"{names} alone, {share:.2f} of the weight"
+            row = mixed([(weight, one) for _, weight, one in have], level)
+            if metric == "utilisation" and row["value"] is not None:
+                # a run may measure more, and no station does more
+                row |= {"value": min(row["value"], 1.0), "low": min(row["low"], 1.0)}
+            found.append({"station": station, "class": cls, "metric": metric, "inside": drawn[0][2].inside} | row)
+        return found
+
+    def _drawn(self, point: Mapping[str, Any]) -> list[tuple[str, float, DrawnPoint]]:
+        found: list[tuple[str, float, DrawnPoint]] = []
+        first: SojournError | None = None
+        for name, (weight, model) in zip(self.names, self.models, strict=True):
+            try:
+                found.append((name, weight, drawn_point(model, point)))
+            except SojournError as error:
+                first = first or error
+                if model is self.models[0][1] and not isinstance(error, MethodRefused):
+                    raise
+                self.without[name] = str(error.value)
+        if not found and first is not None:
+            raise first
+        return found
 
 
-def predict(fitted: FittedModelData, vary: Mapping[str, Any], level: float) -> Metrics:
-    """By the model, and by its alternatives where it has some; see `predict_model.predict_model`."""
-    return (predict_averaged if fitted.alternatives else predict_model)(fitted, vary, level)
+def _named(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return "; ".join([*names[:MOST_NAMED], *more])
 
 
-def predict_averaged(fitted: FittedModelData, vary: Mapping[str, Any], level: float) -> Metrics:
-    """As `predict_model`; response times, throughputs and the saturation rate are those of the mixture, the rest of `fitted`."""
-    told = predict_model(fitted.alone, vary, level)
-    rows = list(told.frame.iter_rows(named=True))
-    share = 1 - sum(weight for weight, _ in fitted.alternatives)
-    mixture: dict[tuple[Any, ...], list[tuple[float, Array]]] = {}
-    for weight, model in ((share, fitted.alone), *fitted.alternatives):
-        try:
-            found = _distributions(model, vary)
-        except SojournError:  # it has no such path
-            continue
-        for key, values in found.items():
-            mixture.setdefault(key, []).append((weight, values))
-    made = [_averaged(row, mixture.get(_key(row, vary)), level) for row in rows]
-    frame = pl.DataFrame(made, schema=told.frame.schema)
-    text = "\n".join(filter(None, (told.message, ABOUT.format(len(fitted.alternatives) + 1))))
-    return Metrics(frame, told.method, told.status, text)
+def mixed(parts: Sequence[Part], level: float) -> Row:
+    """Value, interval and status of one quantity by models with weights; of one model the value is that of its best values."""
+    draws = np.concatenate([one.draws for _, one in parts])
+    weight = np.concatenate([np.full(len(one.draws), weight / len(one.draws)) for weight, one in parts])
+    low, middle, high = quantiles(draws, weight, [(1 - level) / 2, 0.5, (1 + level) / 2])
+    value = parts[0][1].value if len(parts) == 1 else middle
+    known = float(value) if np.isfinite(value) else None
+    if not all(one.spread for _, one in parts):
+        return {"value": known, "status": "unstable" if known is None else "ok"}
+    if known is None and not np.isfinite(low):
+        return {"value": None, "low": None, "high": None, "level": None, "status": "unstable"}
+    found: Row = {"value": known, "low": float(min(low, value)), "level": level}
+    if known is None or not np.isfinite(high):
+        return found | {"high": None, "status": "open_above"}
+    return found | {"high": float(max(high, value)), "status": "ok"}
 
 
-def _key(row: Row, vary: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (*(row[name] for name in vary), row["station"], row["class"], row["metric"])
-
-
-def _distributions(model: FittedModelData, vary: Mapping[str, Any]) -> dict[tuple[Any, ...], Array]:
-    """What each number of the system would be, at the probabilities of `GRID`; infinite where it is saturated."""
-    points: dict[tuple[Any, ...], dict[float, float]] = {}
-    for level in LEVELS:
-        for row in predict_model(model, vary, level).frame.iter_rows(named=True):
-            if row["station"] or row["metric"] not in METRICS:
-                continue
-            known = points.setdefault(_key(row, vary), {})
-            value, low, high = row["value"], row["low"], row["high"]
-            saturated = value is None
-            known[0.5] = np.inf if saturated else value
-            if saturated or low is not None:
-                known[(1 - level) / 2] = np.inf if saturated else low
-                known[(1 + level) / 2] = np.inf if high is None else high
-    return {key: _quantiles(known) for key, known in points.items()}
-
-
-def _quantiles(known: Mapping[float, float]) -> Array:
-    at, values = np.array(sorted(known)), np.array([known[p] for p in sorted(known)])
-    finite = np.isfinite(values)
-    if not finite.any():
-        return np.full(len(GRID), np.inf)
-    found = np.exp(np.interp(GRID, at[finite], np.log(np.maximum(values[finite], 1e-300))))
-    if not finite.all():  # the next that is known is infinite
-        found[(at[finite][-1] + at[~finite][0]) / 2 < GRID] = np.inf
-    return found
-
-
-def _averaged(row: Row, parts: Sequence[tuple[float, Array]] | None, level: float) -> Row:
-    if not parts:
-        return row
-    values = np.concatenate([values for _, values in parts])
-    weight = np.concatenate([np.full(len(values), weight / len(values)) for weight, values in parts])
-    order = np.argsort(values)
+def quantiles(draws: Array, weight: Array, at: Sequence[float]) -> Array:
+    """The least of the draws, of such weights, that these probabilities do not exceed."""
+    order = np.argsort(draws, kind="stable")
     below = np.cumsum(weight[order]) / weight.sum()
-    tail = (1 - level) / 2
-    low, middle, high = (float(values[order][np.searchsorted(below, p)]) for p in (tail, 0.5, 1 - tail))
-    if row["metric"] == "throughput" and row["low"] is None:  # of an open system: what is offered, while it keeps up
-        return row if np.isfinite(middle) else {**row, "value": None, "status": "unstable"}
-    if not np.isfinite(low):
-        return {**row, "value": None, "low": None, "high": None, "level": None, "status": "unstable"}
-    kept = {**row, "low": low, "level": level, "status": "ok" if np.isfinite(high) else "open_above"}
-    return {
-        **kept,
-        "value": middle if np.isfinite(middle) else row["value"],
-        "high": high if np.isfinite(high) else None,
-    }
+    places = np.searchsorted(below, np.asarray(at) - 1e-12)
+    return np.asarray(draws[order][np.minimum(places, len(draws) - 1)])
+
+
+def shared(weights: Sequence[float], count: int) -> list[int]:
+    """`count` in these proportions, whole numbers, the largest remainders rounded up."""
+    exact = np.asarray(weights) / sum(weights) * count
+    whole = np.floor(exact).astype(int)
+    whole[np.argsort(whole - exact)[: count - int(whole.sum())]] += 1
+    return [int(n) for n in whole]

@@ -61,6 +61,7 @@ class ModelEvaluator:
         self.formulas = FormulaValues(model, models, _edits)
         self.edits = [self._edit(path) for path in self.paths]
         self.alike = self._alike()
+        self.of_stations = [i for i, path in enumerate(self.paths) if path.startswith("stations.")]
         # chosen at numbers none of which equals another: two classes whose times begin alike need not stay so
         apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
         low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
@@ -127,22 +128,23 @@ class ModelEvaluator:
         if not self.alike or lowered:
             return [first, *(self._edited(n, row) for n in networks[1:])]
         times = {name: getattr(first, name) for name in TIMES}
-        return [first, *(n.altered(**times) for n in networks[1:])]
+        return [first, *(self._edited(n.altered(**times), row, self.of_stations) for n in networks[1:])]
 
     def _lowered(self, network: Network, which: Sequence[int], row: Array) -> Network:
         return replaced(as_model(network.model), {self.paths[i]: float(row[i]) for i in which}).network
 
-    def _edited(self, network: Network, row: Array) -> Network:
-        for change, value in zip(self.edits, row, strict=True):
-            network = network if change is None else change(network, float(value))
+    def _edited(self, network: Network, row: Array, which: Sequence[int] | None = None) -> Network:
+        for i in range(len(self.edits)) if which is None else which:
+            change = self.edits[i]
+            network = network if change is None else change(network, float(row[i]))
         return network
 
     def _alike(self) -> bool:
-        """Whether unknowns are times only, and no configuration has times of its own: they are then put in once for all."""
+        """Whether unknowns are times and numbers of stations only, and no configuration has times of its own: those go in once."""
         first = self.networks[0]
         if self.formulas.targets:
             return False
-        own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
+        own = all(p.startswith(("demands_s.", "service_s.", "stations.")) or ".think_s" in p for p in self.paths)
         return own and all(
             np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
             and n.service == first.service and n.think == first.think for n in self.networks
@@ -158,7 +160,7 @@ class ModelEvaluator:
         return ModelEvaluation(_values(asked, solution, over), share, saturation)
 
     def _answer(self, networks: Sequence[Network]) -> Solution:
-        return self.method.run(networks, RequestedOutputs((), None, registry.BUDGET_S))
+        return self.method.run(networks, RequestedOutputs((), None, registry.BUDGET_S, further=False))
 
 
 def joined(parts: Sequence[ModelEvaluation]) -> ModelEvaluation:
@@ -173,7 +175,7 @@ def joined(parts: Sequence[ModelEvaluation]) -> ModelEvaluation:
 def _edits(model: Model, path: str) -> Callable[[Network, float], Network] | None:
     """How one value goes into a network: an entry changed, or the distribution that it is a part of; None: by its model."""
     part = path.partition(".")[0]
-    for holder in (path, path.rpartition(".")[0]) if part in ("demands_s", "service_s", "classes") else ():
+    for holder in (path, path.rpartition(".")[0]) if part in ("demands_s", "service_s", "classes", "stations") else ():
         try:
             change = edit(model, holder)
         except ModelError:
@@ -274,4 +276,6 @@ def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, 
         for k, station in enumerate(first.stations):
             used = s.queue_length[:, k] if first.kind[k] == "delay" else s.utilisation[:, k] * servers[:, k, None]
             found[station, "", "busy"] = np.where(first.visits[k] > 0, used, 0.0).sum(axis=1) * over
+    for name, busy in s.busy_of.items():
+        found[name, "", "busy"] = busy * over
     return found

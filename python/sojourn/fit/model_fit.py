@@ -81,8 +81,10 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     best = data.scale.outward(x)
     for network in data.evaluator.networks_at(best[None]):
         check_busy_times(network)
-    estimates = _estimates(data, best, data.scale.outward(found), level, clusters.degrees)
-    values = data.scale.outward(_widened(found, x, clusters.degrees, data.scale, rng))
+    off = data.meters(jacobian, draws, rng)
+    estimates = _estimates(data, best, data.scale.outward(found), off, level, clusters.degrees)
+    wide = _widened(found, x, clusters.degrees, data.scale, rng)
+    values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
     noise, noise_degrees = data.noise(x, sensitivity)
@@ -104,16 +106,17 @@ def _widened(found: Array, x: Array, degrees: Array, scale: ParameterScale, rng:
 
 
 def _estimates(
-    data: FitProblem, best: Array, values: Array, level: float, degrees: Array
+    data: FitProblem, best: Array, values: Array, off: Array, level: float, degrees: Array
 ) -> dict[str, ParameterEstimate]:
-    """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs."""
+    """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs, and of what meters are off
+    by (`off`, as what is searched), which runs do not tell."""
     tail = (1 - level) / 2
     stretch = stdtrit(degrees, 1 - tail) / stdtrit(1e9, 1 - tail)
     found = {}
     for i, path in enumerate(data.paths):
         inner = data.scale.inward(values)[:, i]
         centre = data.scale.inward(best[None])[0, i]
-        ends = centre + stretch[i] * (np.quantile(inner, [tail, 1 - tail]) - centre)
+        ends = np.quantile(centre + stretch[i] * (inner - centre) + off[:, i], [tail, 1 - tail])
         clipped = np.clip(ends, data.scale.low[i], data.scale.high[i])
         full = np.broadcast_to(data.scale.inward(best[None])[0], (2, len(best))).copy()
         full[:, i] = clipped

@@ -20,10 +20,10 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.fit import nonlinear_least_squares
-from sojourn.fit.fit_problem import FLOOR
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_evaluation import ModelEvaluator
+from sojourn.fit.run_measurements import FLOOR
 
 LEVELS, BEYOND, MOST_SHARE, MOST = 8, 4 / 3, 0.9, 400
 MOST_APART = 1.5  # logarithms of response times that differ by more are told apart anyway
@@ -61,7 +61,7 @@ def next_runs(fitted: FittedModel, count: int = 3) -> pl.DataFrame:
 
 def _telling_apart(fitted: FittedModel, count: int) -> pl.DataFrame:
     options = _options(fitted, settings=True)
-    models = [(1 - sum(weight for weight, _ in fitted.alternatives), fitted.alone), *fitted.alternatives]
+    models = fitted.weighted
     weight = np.array([weight for weight, _ in models])
     found = [_responses(model, options) for _, model in models]
     logs = np.stack([log for log, _ in found])

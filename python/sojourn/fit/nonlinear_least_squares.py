@@ -18,7 +18,9 @@ from sojourn.model.unknown_parameters import Unknown
 Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
 STEP, ROUNDS = 1e-4, 6
+SHORTER, WORSE = 0.25, 1e-6  # a step that makes it worse, by so much, is taken back and shortened
 FAR = 230.0  # a search that goes beyond 1e100 has nothing to find there, and the model no numbers
+NONE = 1e-18  # of the unit: 0, which a model can have, and not a number that is too small for one
 NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
 
 
@@ -51,7 +53,8 @@ class ParameterScale:
         return np.clip(self.inward(values), self.low + 1e-6, self.high - 1e-6)
 
     def outward(self, x: Array) -> Array:
-        return np.where(self.linear, x * self.unit, np.exp(np.clip(np.where(self.linear, 0.0, x), -FAR, FAR)))
+        linear = np.where(x < NONE, 0.0, x * self.unit)
+        return np.where(self.linear, linear, np.exp(np.clip(np.where(self.linear, 0.0, x), -FAR, FAR)))
 
 
 def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:
@@ -91,14 +94,27 @@ def refitted(
         if weight.ndim == 1
         else np.linalg.pinv(weights[:, :, None] * jacobian)
     )
-    todo = np.arange(len(measured))
+    cost, last = np.full(len(measured), np.inf), found.copy()  # of the best point of each so far
+    steps = np.zeros_like(found)
     close = np.zeros(len(x))
+    todo = np.arange(len(measured))
+
+    def gaps(which: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
+        """What is left of these, and whether it is more than it was: beyond saturation the slopes lead nowhere."""
+        gap = weights[which] * (measured[which] - predicted(scale.outward(found[which])))
+        return gap, (gap**2).sum(axis=1) > cost[which] * (1 + WORSE)
+
     for _ in range(ROUNDS):
-        gap = weights[todo] * (measured[todo] - predicted(scale.outward(found[todo])))
-        step = gap @ inverse.T if weight.ndim == 1 else np.einsum("bpn,bn->bp", inverse[todo], gap)
-        found[todo] = np.clip(found[todo] + np.clip(step, -1.0, 1.0), scale.low, scale.high)
+        gap, worse = gaps(todo)
+        better = todo[~worse]
+        cost[better], last[better] = (gap[~worse] ** 2).sum(axis=1), found[better]
+        full = gap @ inverse.T if weight.ndim == 1 else np.einsum("bpn,bn->bp", inverse[todo], gap)
+        steps[todo] = np.where(worse[:, None], steps[todo] * SHORTER, np.clip(full, -1.0, 1.0))
+        found[todo] = np.clip(last[todo] + steps[todo], scale.low, scale.high)
         close = np.maximum(close, NEAR * np.abs(found - x).mean(axis=0))
-        todo = todo[(np.abs(step) > close).any(axis=1)]
+        todo = todo[(np.abs(steps[todo]) > close).any(axis=1)]
         if not len(todo):
-            break
+            return found
+    _, worse = gaps(todo)
+    found[todo[worse]] = last[todo[worse]]
     return found

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.formula_values import PART
+from sojourn.fit.multicore_starts import multicore_start
 
 if TYPE_CHECKING:
     from sojourn.fit.model_evaluation import ModelEvaluator
@@ -34,10 +35,13 @@ def starts(evaluator: ModelEvaluator, runs: FitRuns) -> Array:
         point = []
         for path, unknown in evaluator.unknowns.items():
             value = float(unknown)
+            known = None if unknown.given else multicore_start(model, path, runs, fastest)
             if parts.get(path) and not unknown.given:
                 sizes = [(_by_law(s, evaluator, runs) or fastest * share) / w for s, w in parts[path]]
                 value = min(sizes) / count
-            if path in times and not unknown.given:
+            if known is not None:
+                value = known
+            elif path in times and not unknown.given:
                 station = next((s.name for s in model.stations if path.split(".", 1)[1].startswith(f"{s.name}.")), "")
                 value = _by_law(station, evaluator, runs) or fastest * share / count
             point.append(min(max(value, max(unknown.low, 0.0)), unknown.high))

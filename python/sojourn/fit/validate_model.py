@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri, stdtrit
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.model_averaging import predict
-from sojourn.model import Queue
+from sojourn.fit.predict_model import predict_model
+from sojourn.fit.watched_servers import watched_servers
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
@@ -46,12 +47,12 @@ def validate_model(
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
         point = {**run.factors, **(changed or {})}
-        told = {
-            (r["station"], r["class"], r["metric"]): r
-            for r in predict(fitted, point, level).frame.iter_rows(named=True)
-        }
+        told = _told(fitted, point, level)
         if up_to is not None and _beyond(run, told, up_to):
             continue
+        alike = _watched_alike(fitted, run, point)
+        if len(alike.alternatives) < len(fitted.alternatives):
+            told |= {key: row for key, row in _told(alike, point, level).items() if key[2] == "utilisation"}
         for key, measured, error in _measured(fitted, run, _servers(fitted, point)):
             if (row := told.get(key)) is not None:
                 half = _half(error, spread.get(key), level)
@@ -59,6 +60,26 @@ def validate_model(
     if not rows:
         raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _told(fitted: FittedModelData, point: Mapping[str, Any], level: float) -> dict[tuple[str, str, str], Row]:
+    rows = predict_model(fitted, point, level).frame.iter_rows(named=True)
+    return {(row["station"], row["class"], row["metric"]): row for row in rows}
+
+
+def _watched_alike(fitted: FittedModelData, run: FitRun, point: Mapping[str, Any]) -> FittedModelData:
+    """With those of its alternatives whose stations are as many servers of the same resources: another means another utilisation."""
+
+    def watched(model: FittedModelData) -> dict[str, tuple[float, int | None]]:
+        servers = _servers(model, point)
+        return {station: (busy, servers.get(station)) for station, busy in run.busy_at(model.model).items()}
+
+    same, own = [], watched(fitted)
+    for weight, model in fitted.alternatives:
+        with suppress(SojournError):  # it has no such path, and is not in the mixture either
+            if watched(model) == own:
+                same.append((weight, model))
+    return fitted.averaged_with(same)
 
 
 def scores(found: pl.DataFrame, level: float) -> str:
@@ -107,11 +128,11 @@ def _measured(
 
 
 def _servers(fitted: FittedModelData, point: Mapping[str, Any]) -> dict[str, int]:
-    """Of each queue, in the configuration of a run."""
+    """Of each station, or part of one, that has servers, in the configuration of a run."""
     factors = {k: v for k, v in point.items() if "." not in k}
     paths = {k: v for k, v in point.items() if "." in k}
     model = applied(fitted.model, factors_of(fitted.model, [factors]), factors, paths)
-    return {s.name: s.servers for s in model.stations if isinstance(s, Queue)}
+    return watched_servers(model)
 
 
 def _repeated(fitted: FittedModelData, runs: FitRuns) -> Spread:
@@ -140,7 +161,7 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
     station, cls, metric = key
     value, low, high = told["value"], told["low"], told["high"]
     known = not math.isnan(half)
-    saturated = told["status"] in OVERLOADED
+    saturated = told["status"] in OVERLOADED or (value is None and low is not None)
     error = (math.inf if saturated else None) if value is None else value / measured - 1
     return {
         "class": cls, "station": station, "metric": metric, "predicted": value, "low": low, "high": high,
@@ -148,6 +169,6 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
         "measured_low": measured * math.exp(-half) if known else None,
         "measured_high": measured * math.exp(half) if known else None,
         "error": error,
-        "inside_interval": bool(value is not None and low <= measured and (high is None or measured <= high)),
+        "inside_interval": bool(low is not None and low <= measured and (high is None or measured <= high)),
         "inside": told["inside"],
     }  # fmt: skip

@@ -3,6 +3,7 @@
 components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Closed, Open, Choice
 distribution_types      service, think and inter-arrival times with their moments; distribution_registry: all by name
 model                   Model: the components together  check_model   what is wrong with one
+parameters              [parameters]: unknowns, cases, what runs measured; formulas: texts in place of numbers
 network_arrays          the arrays that every method works on; lowering: how they are made
 """
 
@@ -38,10 +39,13 @@ from sojourn.model.distribution_registry import (
 )
 from sojourn.model.model import Model
 from sojourn.model.network_arrays import Network
+from sojourn.model.parameters import Cases, Measured
+from sojourn.model.unknown_parameters import Unknown, replaced
 
 __all__ = [
     "MAP",
     "Breakdowns",
+    "Cases",
     "Choice",
     "Closed",
     "Delay",
@@ -54,6 +58,7 @@ __all__ = [
     "Hyperexponential",
     "LoadDependent",
     "Lognormal",
+    "Measured",
     "Model",
     "Multicore",
     "Network",
@@ -67,5 +72,7 @@ __all__ = [
     "Steps",
     "Trace",
     "Uniform",
+    "Unknown",
     "Weibull",
+    "replaced",
 ]

@@ -17,7 +17,7 @@ from sojourn.model.check_stations import check_class, check_region, check_statio
 from sojourn.model.check_times import check_time
 from sojourn.model.checked_values import RESERVED, number, one_of
 from sojourn.model.checked_values import names as check_names
-from sojourn.model.components import Closed, LoadDependent, Pool
+from sojourn.model.components import Closed, LoadDependent, Multicore, Pool
 from sojourn.model.distribution_types import Distribution
 from sojourn.model.model_data import ModelData
 from sojourn.model.network_arrays import Array, Network
@@ -56,15 +56,17 @@ def check(model: ModelData, network: Callable[[], Network]) -> None:
 
 def _of_runs(model: ModelData, stations: Collection[str]) -> None:
     """Factors and what was watched: texts, and paths that lead somewhere, whether or not any run has the factor."""
+    hosts = [s for s in model.stations if isinstance(s, Multicore)]
+    watched = [*stations, *(f"{s.name}.{part}" for s in hosts for part in s.parts)]
     for part in ("factors", "observed"):
         table = getattr(model, part)
         if not isinstance(table, Mapping):
             raise ModelError(repr(table), part, "give a table of names")
         for key, value in table.items():
             if part == "observed":
-                one_of(key, f"observed.{key}", stations)
+                one_of(key, f"observed.{key}", watched)
             many = value if isinstance(value, tuple) else (value,)
-            if not many or not all(isinstance(one, str) and one for one in many):
+            if (not many and part == "observed") or not all(isinstance(one, str) and one for one in many):
                 what = "a path of the model" if part == "factors" else "a resource of the runs"
                 raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
             for text in many if part == "factors" else ():

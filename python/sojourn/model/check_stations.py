@@ -93,7 +93,9 @@ def _schedule(s: Queue, place: str) -> None:
 def _multicore(s: Multicore, place: str) -> None:
     whole(s.cores, f"{place}.cores", 1)
     whole(s.nics, f"{place}.nics", 1, int(s.cores))
-    number(s.interrupt_s, f"{place}.interrupt_s", what="(s)")
+    for key in ("interrupt_s", "client_s", "handoff_s", "crossing_s"):
+        number(getattr(s, key), f"{place}.{key}", what="(s)")
+    number(s.interrupt_scv, f"{place}.interrupt_scv", what="(variance over mean squared)")
     one_of(s.variant, f"{place}.variant", VARIANTS)
     whole(s.capacity, f"{place}.capacity", 1, 10**9)
     if isinstance(s.p, str):

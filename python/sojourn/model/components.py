@@ -78,7 +78,11 @@ class ForkJoin:
 class Multicore:
     """Cores that serve pages, of which the first `nics` also serve one soft interrupt a request (Chen et al.).
 
-    `interrupt_s` is its mean; the class's service time here is the page. `variant`: priority | shared | paper.
+    `interrupt_s` is its mean (s) and `interrupt_scv` its squared coefficient of variation, which only `priority` reads; the class's
+    service time here is the page. `variant`: priority | shared | paper. `p`: the probability that a page stays on the core of its
+    interrupt, or a rule for it. `capacity`: requests a leading core has room for (not `priority`). `client_s`: work (s) of the load
+    generator per request where it shares the leading cores. `handoff_s`: a delay (s) of each response; `crossing_s`: one (s) of each
+    request whose page goes to another core. Times, and `interrupt_scv`, 0 or more. Laws and sources: `solve.two_class`.
     """
 
     name: str
@@ -88,7 +92,17 @@ class Multicore:
     variant: str = "priority"
     p: float | str = "uniform"
     capacity: int = 1000
+    client_s: float = 0.0
+    handoff_s: float = 0.0
+    crossing_s: float = 0.0
+    interrupt_scv: float = 0.0
     kind: ClassVar[str] = "multicore"
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """What of the station can be watched by itself → on how many cores: `leading` and `trailing` cores, and `interrupts`, the
+        time of leading cores in soft interrupts."""
+        return {"leading": self.nics, "trailing": self.cores - self.nics, "interrupts": self.nics}
 
 
 @dataclass(frozen=True)

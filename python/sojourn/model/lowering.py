@@ -61,6 +61,7 @@ def lower(model: ModelData) -> Network:
         limits=_limits(model, names),
         busy_times=busy_times,
         at_load=not busy_times,
+        hosts={k: s for k, s in enumerate(stations) if isinstance(s, Multicore)},
     )
 
 

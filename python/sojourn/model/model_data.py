@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from sojourn.model.components import Choice, CustomerClass, Region, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
@@ -40,7 +41,7 @@ class ModelData:
         for name in ("factors", "observed"):
             table = getattr(self, name)
             if isinstance(table, Mapping):
-                object.__setattr__(self, name, {key: as_tuples(value) for key, value in table.items()})
+                object.__setattr__(self, name, {key: as_tuples(value) for key, value in _flat(table).items()})
         for name in ("demands_s", "service_s", "visits", "routing"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
         check_parameters(self.parameters)
@@ -67,6 +68,17 @@ class ModelData:
 def as_distribution(value: float | str | Distribution) -> Distribution:
     """A number is the mean of an exponential."""
     return value if isinstance(value, Distribution) else Exponential(float(value))
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries of tables inside under their path: `cpu.leading = "cores"` in a file is such a table."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found |= {f"{key}.{inner}": one for inner, one in value.items()}
+        else:
+            found[key] = value
+    return found
 
 
 def _plain(table: Mapping[str, object]) -> dict[str, object]:

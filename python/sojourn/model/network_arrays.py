@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.arithmetic import Arithmetic
-from sojourn.model.components import Choice
+from sojourn.model.components import Choice, Multicore
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
 from sojourn.model.model_data import ModelData
 from sojourn.model.routes import Routes
@@ -80,6 +80,9 @@ class Network:
     limits: tuple[Limit, ...] = ()
     busy_times: tuple[BusyTime, ...] = ()  # service times that depend on how busy their station is
     at_load: bool = True  # whether these have the value that they have at this load
+    hosts: dict[int, Multicore] = field(
+        default_factory=dict
+    )  # multicore stations by their index: a sweep changes them here
 
     @cached_property
     def demands_s(self) -> Array:

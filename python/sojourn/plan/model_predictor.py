@@ -93,11 +93,8 @@ class ModelPredictor:
     def notes(self) -> list[str]:
         """How it was solved, and what is not in the draws."""
         told = [f"solved by {', '.join(sorted(self.methods))}"]
-        if self.fitted is not None:
-            if self.fitted.model_error is None:
-                told.append("the model's own error is not known and not in the draws: chances are too sure")
-            if self.fitted.alternatives:
-                told.append("other models that fit about as well were not asked")
+        if self.fitted is not None and self.fitted.model_error is None:
+            told.append("the model's own error is not known and not in the draws: chances are too sure")
         return told
 
     def current_load(self) -> float | None:

@@ -60,6 +60,7 @@ class Predictor(Protocol):
 
 def predictor_of(model: Any, vary: Mapping[str, Sequence[Any]]) -> Predictor:
     """Of a Model, a FittedModel, a Fitted, or the path of a file of one. Raises InputError, ModelError."""
+    from sojourn.plan.averaged_predictor import AveragedPredictor
     from sojourn.plan.model_predictor import ModelPredictor
     from sojourn.plan.two_class_predictor import TwoClassPredictor
 
@@ -70,6 +71,8 @@ def predictor_of(model: Any, vary: Mapping[str, Sequence[Any]]) -> Predictor:
         model = reader.read(model)
     if isinstance(model, Fitted):
         return TwoClassPredictor(model, vary)
+    if isinstance(model, FittedModel) and model.alternatives:
+        return AveragedPredictor(model, vary)
     if isinstance(model, Model | FittedModel):
         return ModelPredictor(model, vary)
     raise InputError(f"a {type(model).__name__}", "plan", "give a model, a fitted model, or the path of a file of one")

@@ -18,12 +18,13 @@ class RequestedOutputs:
     """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n).
 
     `quantiles` in (0, 1), `probabilities` 0 or more: InputError else. `budget_s`: what a method may take that finds out on
-    the way how long it will; `solve` sets it for auto.
+    the way how long it will; `solve` sets it for auto. `further`: rows beside the arrays of a `Solution`; a fit reads none.
     """
 
     quantiles: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99)
     probabilities: int | None = None
     budget_s: float = math.inf
+    further: bool = True
 
     def __post_init__(self) -> None:
         quantile_levels(self.quantiles)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from sojourn.errors import ModelError
-from sojourn.model import Choice, Distribution, Exponential, Model, Network, Open, Queue
+from sojourn.model import Choice, Distribution, Exponential, Model, Multicore, Network, Open, Queue
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
@@ -172,6 +172,8 @@ def edit(model: Model, path: str) -> Edit | None:
         return _class_edit(model, path, name, key)
     if part == "stations" and key == "servers" and isinstance(model.station(name), Queue):
         return _servers_edit(model, path, name)
+    if part == "stations" and isinstance(model.station(name), Multicore) and key != "variant":
+        return _host_edit(model, name, key)
     if part in ("service_s", "demands_s"):
         return _time_edit(model, path, name, key)
     return None
@@ -235,6 +237,22 @@ def _servers_edit(model: Model, path: str, name: str) -> Edit:
         return n.altered(servers=made)
 
     return servers
+
+
+def _host_edit(model: Model, name: str, key: str) -> Edit:
+    """A number of a multicore station, whose arrays are the station itself."""
+    k = model.network.stations.index(name)
+
+    def host(n: Network, value: Any) -> Network:
+        station = replace(n.hosts[k], **{key: value})
+        check_station(station)
+        made = n.servers
+        if key == "cores":
+            made = made.copy()
+            made[k] = value
+        return n.altered(hosts={**n.hosts, k: station}, servers=made)
+
+    return host
 
 
 def _time_edit(model: Model, path: str, name: str, key: str) -> Edit | None:

@@ -33,6 +33,7 @@ class Solution:
     high: Mapping[str, Array] = field(default_factory=dict)
     more: list[dict[str, Any]] = field(default_factory=list)  # further rows, `point` says of which point
     message: str = ""
+    busy_of: Mapping[str, Array] = field(default_factory=dict)  # "STATION.PART" → P, mean number of its servers at work
     parts: list[PartialSolution] = field(default_factory=list)  # their rows stand for those of the whole
 
 

@@ -31,8 +31,8 @@ TEXT = {
         "use variant shared or priority for utilisations"
     ),
     "open_above": (
-        "no upper limit: within the interval of the parameters this rate may already be past saturation; measure "
-        "nearer to saturation to narrow it"
+        "no upper limit: within the interval of the parameters this rate may already be past saturation (where there is no value, it "
+        "more likely is); measure nearer to saturation to narrow it"
     ),
     "no_interval": (
         "the value is known, and nothing tells by how much a new run may differ from it: each configuration was run once; "

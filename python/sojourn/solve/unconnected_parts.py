@@ -75,6 +75,7 @@ def restricted(network: Network, classes: Sequence[int]) -> Network:
         servers=network.servers[stations],
         capacity=network.capacity[stations],
         rates={place[k]: rates for k, rates in network.rates.items() if k in place},
+        hosts={place[k]: host for k, host in network.hosts.items() if k in place},
         chain=np.unique(network.chain[own], return_inverse=True)[1],
         routes=Routes(len(stations), len(own), network.routes.matrix[states][:, states], {}),
         limits=tuple(Limit(x.name, x.size, tuple(place[k] for k in x.stations), x.on_full) for x in limits),

@@ -36,7 +36,8 @@ def evaluated(found: Prediction, folders: list[RunFolder]) -> pl.DataFrame:
     """The runs that were predicted. Columns as in SCHEMA; `error` relative to measured, infinite where saturation was
     predicted for a run that was not saturated, null for a throughput that all models take from the rate offered;
     `inside` null where there was no interval or the run is not valid. Where no
-    upper end was predicted (`open_above`), everything above the lower one is inside."""
+    upper end was predicted (`open_above`), everything above the lower one is inside, also where there is no value because it more
+    likely saturates."""
     rows: list[Row] = []
     for one in found["configurations"]:
         of_model = {found.get("best", ""): one["rows"], **one.get("rivals", {})}
@@ -127,17 +128,20 @@ def row_of(run: Mapping[str, Any], name: str, row: Row, model: str, kind: str, m
     value, low, high = row["value"], row["low"], row["high"]
     valid = bool(run["valid"])
     known = valid and measured is not None
-    saturated = known and value is None and row["status"] == "unstable" and row["metric"] == "response_time"
+    none = row["metric"] == "response_time" and value is None
+    saturated = known and none and row["status"] in ("unstable", "open_above")
     error = float("inf") if saturated else None
     given = not is_prediction(row, run["factors"])
     if known and value is not None and measured:
         error = value / measured - 1
     judged = known and not given and measured is not None and low is not None and is_interval(low, high)
     inside = low <= measured and (high is None or measured <= high) if judged else None
+    if saturated and low is None:
+        inside = False
     return {
         "section": run["section"], "run": name, "valid": valid, "class": row["class"],
         "metric": row["metric"], "predicted": value, "low": low, "high": high, "status": row["status"],
-        "measured": measured, "error": error, "inside": False if saturated else inside, "model": model, "kind": kind, "given": given,
+        "measured": measured, "error": error, "inside": inside, "model": model, "kind": kind, "given": given,
     }  # fmt: skip
 
 

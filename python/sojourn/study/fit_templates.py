@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from sojourn.cases import known
-from sojourn.errors import StudyError
+from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import observe_runs
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_fit import fit_model
-from sojourn.fit.model_selection import choose_model
+from sojourn.fit.model_selection import AUTO, choose_model
+from sojourn.fit.rival_models import AVERAGED, fit_rivals, read_rivals, rival_names
 from sojourn.model import Model
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.named_objects import named
 from sojourn.study.study_file import at
 from sojourn.table import Metrics
-
-AUTO = "auto"
 
 
 class FittedProtocol(Protocol):
@@ -88,41 +87,34 @@ class FitTemplate(Protocol):
 
 @dataclass(frozen=True)
 class ModelFilesTemplate(FitTemplate):
-    """Model files with unknowns; of several the one with the least error on configurations left out is the best."""
+    """Model files with unknowns, and `auto`, by name. Several are averaged where the runs cannot tell them apart: the average is then
+    the best, and each of them a rival."""
 
-    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+    folder: Path
+
+    @property
+    def paths(self) -> list[Path]:
+        """Of the files."""
+        return [self.folder / name for name in self.names if name != AUTO]
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-        _no_options(options)
-        seen = observe_runs(runs)
-        found = {path.stem: fit_model(seen, Model.read(path), seed=seed) for path in self.paths}
-        errors = {name: one.model_error for name, one in found.items()}
-        left_out = {name: error for name, error in errors.items() if error is not None}
-        best = min(left_out, key=lambda name: left_out[name], default=next(iter(found)))
-        why = (
-            "least error on configurations left out" if left_out else f"{best} is the first: no error of them is known"
-        )
-        return RivalModels(found, best, why if len(found) > 1 else "")
+        if options:
+            raise StudyError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: a model file has none")
+        seen, models = observe_runs(runs), read_rivals(self.names, self.folder)
+        if len(models) == 1:
+            ((name, model),) = models.items()
+            if isinstance(model, Model):
+                return RivalModels({name: fit_model(seen, model, seed=seed)}, name)
+            chosen = choose_model(seen, seed=seed)
+            return RivalModels({name: chosen.best}, name, chosen.why)
+        chosen = fit_rivals(seen, models, seed=seed)
+        if chosen.best == chosen.fits[chosen.name]:
+            return RivalModels(chosen.fits, chosen.name, chosen.why)
+        return RivalModels({AVERAGED: chosen.best, **chosen.fits}, AVERAGED, chosen.why)
 
     def read(self, path: Path) -> FittedModel:
         return FittedModel.read(path)
-
-
-class AutoTemplate(FitTemplate):
-    """The candidates that the resources of the runs suggest."""
-
-    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-        _no_options(options)
-        chosen = choose_model(observe_runs(runs), seed=seed)
-        return RivalModels({AUTO: chosen.best}, AUTO, chosen.why)
-
-    def read(self, path: Path) -> FittedModel:
-        return FittedModel.read(path)
-
-
-def _no_options(options: Mapping[str, Any]) -> None:
-    if options:
-        raise StudyError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: a model file has none")
 
 
 def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTemplate:
@@ -131,23 +123,22 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTe
     Raises:
         StudyError: no such file, no such template.
     """
-    if model == AUTO:
-        return AutoTemplate()
     names = (model,) if isinstance(model, str) else model
     templates = known("templates", {})
     if isinstance(model, str) and (model in templates or ".py:" in model):
         template: FitTemplate = named(model, templates, folder, "fit.model", at(file, ("fit", "model")))
         return template
     for name in names:
-        if not (folder / name).is_file():
+        if name != AUTO and not (folder / name).is_file():
             there = [*(path.name for path in sorted(folder.glob("*.toml")) if path != file), AUTO, *templates]
             raise StudyError(
                 f"fit.model = {name!r}: no such file",
                 at(file, ("fit", "model")),
                 f"give a model file: {meant(name, there)}",
             )
-    if len({Path(name).stem for name in names}) < len(names):
-        raise StudyError(f"fit.model = {list(names)}", str(file), "give files with names that differ")
-    for name in names:
-        Model.read(folder / name)  # what is wrong with it is told before anything is run
-    return ModelFilesTemplate(tuple(folder / name for name in names))
+    try:
+        rival_names(names)
+    except InputError as error:
+        raise StudyError(f"fit.model: {error.value}", at(file, ("fit", "model")), error.remedy) from None
+    read_rivals(names, folder)  # what is wrong with one is told before anything is run
+    return ModelFilesTemplate(names, folder)

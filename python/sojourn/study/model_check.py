@@ -9,6 +9,7 @@ from typing import Any
 
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
+from sojourn.fit.meter_errors import INTERRUPTS
 from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.model import Model
 from sojourn.study.study_file import at
@@ -48,7 +49,7 @@ def _resources(system: System) -> Collection[str] | None:
 def _observed(model: Model, known: Collection[str], file: Path) -> None:
     for station, given in model.observed.items():
         for name in (given,) if isinstance(given, str) else given:
-            if name not in known:
+            if name.removesuffix(INTERRUPTS) not in known:
                 place = f"{at(file, ('observed', station))}: observed.{station}"
                 remedy = f"{meant(name, known)}: stations of the model stand left, resources of the system right"
                 raise StudyError(f"the system has no resource {name!r}", place, remedy)

@@ -28,7 +28,7 @@ from sojourn.study.evaluation import (
 )
 from sojourn.study.predictions import is_interval
 from sojourn.study.study_points import SATURATION
-from sojourn.units import interval, per_second, percent, quantity
+from sojourn.units import interval, per_second, percent, prediction, quantity
 
 if TYPE_CHECKING:
     from sojourn.study.study_findings import StudyFindings
@@ -212,9 +212,9 @@ def _told_row(row: Mapping[str, Any], here: pl.DataFrame) -> str:
 
 
 def guess(row: Mapping[str, Any], value: float | None, unit: str) -> str:
-    """A predicted value with its interval, whose upper end may be open; None: it is saturated there."""
+    """A predicted value with its interval, whose upper end may be open; None: it is saturated there, or more likely so than not."""
     if value is None:
-        return "saturated"
+        return prediction(None, row["low"], None, unit)
     if not is_interval(row["low"], row["high"]):
         return quantity(value, unit)
     if row["high"] is None:

@@ -12,13 +12,14 @@ from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
 
 import sojourn as sj
 from sojourn.fit.candidate_models import candidates, whole_factors
+from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
-from sojourn.fit.model_averaging import predict_averaged, weights
 from sojourn.fit.model_fit import fit_model
-from sojourn.fit.model_selection import ChosenModel, choose_model
+from sojourn.fit.model_selection import choose_model
+from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
 from sojourn.model import Queue
 
@@ -126,7 +127,7 @@ def test_an_average_lies_between_its_models_and_is_as_wide_as_both() -> None:
         m.predict({"rate_per_s": 70.0}, 0.9).interval("saturation_rate")
         for m in (fitted.alone, fitted.alternatives[0][1])
     ]
-    low, high = predict_averaged(fitted, {"rate_per_s": 70.0}, 0.9).interval("saturation_rate")
+    low, high = fitted.predict({"rate_per_s": 70.0}, 0.9).interval("saturation_rate")
     assert low is not None and high is not None and alone[0][0] is not None and alone[1][1] is not None
     assert alone[0][0] <= low < alone[0][1] < alone[1][0] < high <= alone[1][1]  # type: ignore[operator]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit_model
+from sojourn.fit.nonlinear_least_squares import ParameterScale, refitted
+from sojourn.model.unknown_parameters import Unknown
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
 
@@ -51,3 +54,13 @@ rate_per_s = 30.0
 cpu = { user = { free = true, start = 0.005 } }
 disk = { user = { free = true, start = 0.005 } }
 """
+
+
+def test_a_refit_whose_step_leads_too_far_goes_back() -> None:
+    """With the slope of the start each step from e^(5x) = 20 leads beyond, and back: such refits ended at hundreds of seconds."""
+    scale = ParameterScale.of([Unknown(0.1, 0.0)], np.array([1.0]))
+    slope = np.array([[5 * np.exp(0.5)]])
+    found = refitted(
+        lambda v: np.exp(np.minimum(5 * v, 50.0)), np.array([[20.0]]), np.ones(1), scale, np.array([0.1]), slope
+    )
+    assert np.exp(5 * found[0, 0]) == pytest.approx(20.0, rel=0.2)

@@ -44,7 +44,7 @@ def test_between_the_values_of_the_draws() -> None:
 def test_all_times_longer_by_one_factor() -> None:
     """The model's own error: demands by a factor f are the same model at f times the rate, its times f times as long."""
     source = FittedSource(fitted(0.03, np.full(41, 0.02)), {})
-    for one, times in source.drawn[:5]:
+    for one, times, _ in source.drawn[:5]:
         slower = sj.Model.parse(MODEL.replace("0.02 ", f"{0.02 * times} "))
         for text, power in (
             ("mean", 1),

@@ -36,6 +36,10 @@ LEVELS, NARROW = (
 MOST_NAMED = 12
 
 
+class NoStationaryValue(SourceRefused):
+    """The model has no such number: it saturates."""
+
+
 class AnalyticSource(Source):
     """Of a model; `method` as `solve` has it."""
 
@@ -62,7 +66,7 @@ class AnalyticSource(Source):
 
     def refuse_value(self, why: str) -> None:
         """Raises SourceRefused: there is no number."""
-        raise SourceRefused(why, f"analytic source {self.name}", "change the model, or simulate it")
+        raise NoStationaryValue(why, f"analytic source {self.name}", "change the model, or simulate it")
 
     @cached_property
     def metrics(self) -> Metrics:

@@ -4,25 +4,31 @@ Two things are drawn together, as in `fit.predict_model`: the unknowns (refits o
 own error. What a single run differs by from its mean is not in it: a query asks what holds in the long run. That all demands are
 f times as long is the same model at f times the rate and 1/f of the think times, its times f times as long.
 
-Limits: `DRAWS` of the fit's draws; its alternatives, where it has some, are not averaged. Arrivals that are no rate and think times
-that are no number cannot be scaled: then the interval holds the unknowns alone, and the source's name says so.
+Of a fit with alternatives each of its models has its share of the draws, and a value is the median of all: the mixture of predictions.
+What an alternative cannot tell (a station, a quantile, states) is of the others.
+
+Limits: `DRAWS` of the fit's draws; probabilities of states are those of the named model. Arrivals that are no rate and think times
+that are no number cannot be scaled: then the interval holds the unknowns alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sojourn.errors import MethodRefused, SourceRefused
+from sojourn.errors import MethodRefused, SojournError, SourceRefused
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_averaging import shared
 from sojourn.model import Closed, Model, Open
 from sojourn.model.unknown_parameters import replaced
-from sojourn.query.sources.analytic import AnalyticSource
+from sojourn.query.sources.analytic import AnalyticSource, NoStationaryValue
 from sojourn.query.sources.configured import configured
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Span
 from sojourn.table import UNITS
@@ -32,39 +38,66 @@ COARSE = 1e-3  # of a probability that is searched for in each draw
 POWERS = {"s": 1, "1/s": -1, "1": 0, "s^2": 2}
 
 
+class DrawnSource(NamedTuple):
+    """A model at one draw, and how many times as long its times are; `own`: of the named model, and of no alternative."""
+
+    source: AnalyticSource
+    times: float
+    own: bool
+
+
 class FittedSource(AnalyticSource):
     """`values`: factors and paths, as `configured` takes them."""
 
     kind = "fitted"
 
     def __init__(self, fitted: FittedModel, values: Mapping[str, Any], name: str = "") -> None:
-        super().__init__(configured(fitted.model, values), name or fitted.model.name or "fitted")
+        models = len(fitted.weighted)
+        known = name or fitted.model.name or "fitted"
+        super().__init__(
+            configured(fitted.model, values), f"{known}, averaged over {models} models" if models > 1 else known
+        )
         self.fitted, self.values = fitted, values
 
     @cached_property
-    def drawn(self) -> list[tuple[AnalyticSource, float]]:
-        """The model at each draw, and how many times as long its times are."""
-        draws, longer = self.fitted.draws[:DRAWS], self.fitted.longer[:DRAWS]
-        found = []
-        for values, times in zip(draws, longer.tolist(), strict=True):
-            drawn = dict(zip(self.fitted.paths, values.tolist(), strict=True))
-            own = {path: value for path, value in drawn.items() if path not in self.values}
-            model = replaced(self.fitted.model, own)
-            faster = _faster(configured(model, self.values), times)
-            source = AnalyticSource(faster or configured(model, self.values), self.name)
-            source.narrow = COARSE
-            found.append((source, times if faster else 1.0))
+    def drawn(self) -> list[DrawnSource]:
+        """The models at each draw, each as often as it has weight."""
+        models = self.fitted.weighted
+        found: list[DrawnSource] = []
+        for number, ((_, model), count) in enumerate(zip(models, shared([w for w, _ in models], DRAWS), strict=True)):
+            if number == 0:
+                found += self._draws(model, count, own=True)
+                continue
+            with suppress(SojournError):  # it has no such path
+                found += self._draws(model, count, own=False)
         return found
+
+    def _draws(self, fitted: FittedModelData, count: int, own: bool) -> list[DrawnSource]:
+        values = {name: value for name, value in self.values.items() if fitted.has(name)}
+        found = []
+        for drawn, times in zip(fitted.draws[:count], fitted.longer[:count].tolist(), strict=True):
+            numbers = dict(zip(fitted.paths, drawn.tolist(), strict=True))
+            model = replaced(fitted.model, {path: value for path, value in numbers.items() if path not in values})
+            faster = _faster(configured(model, values), times)
+            source = AnalyticSource(faster or configured(model, values), self.name)
+            source.narrow = COARSE
+            found.append(DrawnSource(source, times if faster else 1.0, own))
+        return found
+
+    @property
+    def averaged(self) -> bool:
+        return bool(self.fitted.alternatives)
 
     def _spread(self, base: Estimate, of: Callable[[AnalyticSource, float], float]) -> Estimate:
         """The value of the fit with the quantiles of the draws; one that saturates is beyond all."""
         found = []
-        for source, times in self.drawn:
+        for source, times, own in self.drawn:
             try:
                 found.append(of(source, times))
-            except SourceRefused:
-                found.append(math.inf)
-        return spread(base.value, found)
+            except SourceRefused as error:
+                if own or isinstance(error, NoStationaryValue):
+                    found.append(math.inf)
+        return spread(base.value, found, self.averaged)
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         power = POWERS[UNITS[metric]]
@@ -75,21 +108,23 @@ class FittedSource(AnalyticSource):
         return self._law(super().time(time, station, cls), lambda one: one.time(time, station, cls))
 
     def _law(self, base: Law, of: Callable[[AnalyticSource], Law], power: int = 1) -> Law:
-        laws: list[tuple[Law | None, float]] = []
-        for source, times in self.drawn:
+        laws = []
+        for source, times, own in self.drawn:
             try:
-                laws.append((of(source), times**power))
-            except SourceRefused:
-                laws.append((None, 1.0))
-        return FittedLaw(base, laws)
+                laws.append(DrawnLaw(of(source), times**power, own))
+            except SourceRefused as error:
+                beyond = own or isinstance(error, NoStationaryValue)
+                laws.append(DrawnLaw(None, 1.0, own, left_out=not beyond))
+        return FittedLaw(base, laws, self.averaged)
 
     def convolution(self, a: Law, b: Law) -> Law:
         if not isinstance(a, FittedLaw) or not isinstance(b, FittedLaw):
             return super().convolution(a, b)
-        both: list[tuple[Law | None, float]] = []
-        for (x, times), (y, _) in zip(a.drawn, b.drawn, strict=True):
-            both.append((None if x is None or y is None else super().convolution(x, y), times))
-        return FittedLaw(super().convolution(a.base, b.base), both)
+        both = []
+        for x, y in zip(a.drawn, b.drawn, strict=True):
+            law = None if x.law is None or y.law is None else super().convolution(x.law, y.law)
+            both.append(DrawnLaw(law, x.times, x.own, x.left_out or y.left_out))
+        return FittedLaw(super().convolution(a.base, b.base), both, self.averaged)
 
     def rate(self, events: Events) -> Estimate:
         return self._spread(super().rate(events), lambda one, times: one.rate(events).value / times)
@@ -126,21 +161,44 @@ class FittedSource(AnalyticSource):
         law = super().state_probabilities(time_s, start)[0]
         laws = [
             self._same(one).state_probabilities(None if time_s is None else time_s / times, start)[0]
-            for one, times in self.drawn
+            for one, times, own in self.drawn
+            if own
         ]
         low, high = np.quantile(laws, [0.025, 0.975], axis=0)
         return law, np.minimum(low, law), np.maximum(high, law)
 
 
+class DrawnLaw(NamedTuple):
+    """The law of a draw, None where it saturates and is beyond all, and how many times as long it is; `left_out`: an alternative
+    that cannot tell it."""
+
+    law: Law | None
+    times: float
+    own: bool
+    left_out: bool = False
+
+
 @dataclass(frozen=True)
 class FittedLaw:
-    """The law of the fit, and of its draws, each with how many times as long it is (None: saturated, beyond all)."""
+    """The law of the fit, and of its draws."""
 
     base: Law
-    drawn: Sequence[tuple[Law | None, float]]
+    drawn: Sequence[DrawnLaw]
+    averaged: bool = False
 
     def _spread(self, value: float, of: Callable[[Law, float], float], beyond: float = math.inf) -> Estimate:
-        return spread(value, [beyond if law is None else of(law, times) for law, times in self.drawn])
+        found = []
+        for law, times, own, left_out in self.drawn:
+            if left_out:
+                continue
+            try:
+                found.append(beyond if law is None else of(law, times))
+            except NoStationaryValue:
+                found.append(beyond)
+            except SourceRefused:
+                if own:
+                    raise
+        return spread(value, found, self.averaged)
 
     def probability(self, span: Span) -> Estimate:
         def scaled(law: Law, times: float) -> float:
@@ -160,11 +218,14 @@ class FittedLaw:
         return self._spread(self.base.deviation().value, lambda law, times: law.deviation().value * times)
 
 
-def spread(value: float, drawn: Sequence[float]) -> Estimate:
-    """`value` with the 2.5 % and 97.5 % quantiles of the draws, no nearer to each other than to hold it."""
-    low, high = np.quantile(drawn, [0.025, 0.975], method="nearest")
+def spread(value: float, drawn: Sequence[float], averaged: bool = False) -> Estimate:
+    """`value` with the 2.5 % and 97.5 % quantiles of the draws, no nearer to each other than to hold it; `averaged`: their median
+    takes its place, where it is a number."""
+    low, middle, high = np.quantile(drawn, [0.025, 0.5, 0.975], method="nearest")
     if np.allclose(drawn, value, rtol=1e-9, atol=0):  # what no unknown changes, such as the throughput of an open class
         return Estimate.exact(value)
+    if averaged and math.isfinite(middle):
+        value = float(middle)
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 

@@ -29,6 +29,7 @@ from sojourn.model.network_arrays import OPEN, Array, Network
 from sojourn.model.routes import Routes
 from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
 from sojourn.solve.markov.state_count import states
+from sojourn.solve.multicore_load import saturation_rates
 from sojourn.solve.open.open_rates import full_speed
 
 MOST_STATES = 6_000  # of the saturated network: some ten milliseconds
@@ -79,7 +80,10 @@ def station_loads(network: Network) -> Array:
     flow = _flow(network, losing(network))
     busy = (flow * network.service_s).sum(axis=1)
     free = np.isinf(network.capacity) & np.array([kind != "delay" for kind in network.kind])
-    return np.where(free, busy / np.array([full_speed(network, k) for k in range(stations)]), 0.0)
+    found = busy / np.array([full_speed(network, k) for k in range(stations)])
+    for k in network.hosts:
+        found[k] = flow[k].sum() / saturation_rates([network], k)[0]
+    return np.where(free, found, 0.0)
 
 
 def _flow(network: Network, losing: Sequence[int]) -> Array:

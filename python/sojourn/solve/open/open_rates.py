@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve import load_dependent_times
+from sojourn.solve.multicore_load import saturation_rates
 from sojourn.solve.solution import Solution
 
 
@@ -35,8 +36,11 @@ class TrafficSolution:
 
     @property
     def share(self) -> Array:
-        """P x K, of what each station can do."""
-        return self.load.sum(axis=2) / self.most
+        """P x K, of what each station can do; of cores with interrupts what those can do that are full first."""
+        found = self.load.sum(axis=2) / self.most
+        for k in self.networks[0].hosts:
+            found[:, k] = self.rate[:, k].sum(axis=1) / saturation_rates(self.networks, k)
+        return found
 
     @property
     def stable(self) -> np.ndarray:

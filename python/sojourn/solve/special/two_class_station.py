@@ -4,13 +4,18 @@ Sources, letters, limits and stability: `sojourn.solve.two_class`, whose numbers
 
 | `two_class`               | here                                             | unit |
 |---------------------------|--------------------------------------------------|------|
-| `rate_per_s`              | the rate of the one open class                   | 1/s  |
+| `rate_per_s`              | visits of the one open class                     | 1/s  |
 | 1 / `mu1_per_s`           | `interrupt_s` of the station                     | s    |
 | 1 / `mu2_per_s`, page_scv | service time of the class: mean, and its scv     | s, 1 |
-| `cores`, `nics`, `p`, `capacity` | of the station; p is a number or a rule   |      |
+| `cores`, `nics`, `p`, `capacity`, `client_s`, `handoff_s`, `crossing_s`, `interrupt_scv` | of the station; p is a number or a rule | |
 
-One method a variant. Limits: one station, one open class, Poisson arrivals, one visit; `paper` and `shared` take
+One method a variant. Limits: one open class, Poisson arrivals, at most one visit a pass; `paper` and `shared` take
 exponential pages. The rows of the stations "leading" and "trailing" are those of `two_class`.
+
+Other stations may stand before and behind it, where they have a product form (`open.jackson_bcmp`). Each is then solved alone, with
+Poisson arrivals of its rate: exact if they are delays, which leave a Poisson stream as it is (N. M. Mirasol: The Output of an
+M/G/infinity Queuing System is Poisson. Operations Research 11(2), 1963, pp. 282-284); behind the cores a stream is Poisson only
+approximately, so that with a queue in the network the numbers are approximate.
 """
 
 from __future__ import annotations
@@ -23,12 +28,14 @@ import numpy as np
 
 from sojourn.model.components import Multicore
 from sojourn.model.distribution_registry import Exponential
-from sojourn.model.network_arrays import Network
+from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.cite import SOURCES
 from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.multicore_load import loads
+from sojourn.solve.open import jackson_bcmp
 from sojourn.solve.solution import Solution
-from sojourn.solve.two_class import arguments, complete, table
-from sojourn.solve.two_class_equations import VARIANTS, evaluate
+from sojourn.solve.two_class import complete, table
+from sojourn.solve.two_class_equations import VARIANTS, TwoClassLoad, evaluate
 from sojourn.table import COLUMNS
 
 TITLES = {
@@ -36,53 +43,44 @@ TITLES = {
     "shared": "two classes on leading cores, sharing each core",
     "priority": "two classes on leading cores, interrupts preempt pages",
 }
+FOUND = ("throughput", "jobs", "busy", "loss", "saturation")
+WORST = ("unstable", "saturated", "trailing_unstable", "approximate", "ok")
 
 
 def refuses(variant: str, network: Network) -> str | None:
-    if network.kind != ("multicore",):
-        return f"it has {len(network.kind)} stations ({', '.join(sorted(set(network.kind)))}); it needs one multicore"
+    if len(network.hosts) != 1:
+        kinds = ", ".join(sorted(set(network.kind)))
+        return f"it has {len(network.kind)} stations ({kinds}); it needs one multicore"
+    k, station = next(iter(network.hosts.items()))
     if len(network.classes) != 1 or network.closed[0]:
         return "it needs one open class"
-    station = _station(network)
     if station.variant != variant:
         return f"station {station.name} asks for variant {station.variant}"
     if not isinstance(network.arrivals[0], Exponential):
         return f"class {network.classes[0]} does not arrive as a Poisson process with a rate above 0"
-    if abs(network.visits[0, 0] - 1) > 1e-12 or network.service_s[0, 0] <= 0:
+    if not 0 < network.visits[k, 0] <= 1 + 1e-12 or network.service_s[k, 0] <= 0:
         return f"station {station.name} is not visited once with a page time above 0"
-    if variant != "priority" and not isinstance(network.service[0][0], Exponential):
+    if variant != "priority" and not isinstance(network.service[k][0], Exponential):
         return "pages are not exponential, as this variant takes them"
-    return None
-
-
-def _station(network: Network) -> Multicore:
-    station = network.model.station(network.stations[0])
-    assert isinstance(station, Multicore)
-    return station
+    return jackson_bcmp.refuses(_rest(network)) if len(network.kind) > 1 else None
 
 
 def run(variant: str, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    """Points of one capacity and one p are evaluated together."""
-    groups: dict[Any, list[int]] = {}
-    for i, network in enumerate(networks):
-        station = _station(network)
-        groups.setdefault((station.capacity, station.p), []).append(i)
-    empty = np.full(len(networks), np.nan)
-    found = {name: empty.copy() for name in ("throughput", "jobs", "busy", "loss")}
-    status, more = ["ok"] * len(networks), []
-    for own in groups.values():
-        for row in _group(variant, [networks[i] for i in own], np.array(own), found):
-            if row["station"] == "" and row["metric"] == "response_time":
-                status[row["point"]] = row["status"]
-            if row["station"] or row["metric"] == "saturation_rate":
-                more.append(row)
-    message = ""
+    """All points, those of one capacity and one rule for p together; stations beside the cores by `jackson_bcmp`."""
+    k = next(iter(networks[0].hosts))
+    stations = [n.hosts[k] for n in networks]
+    host = _Host.of(variant, networks, k, wanted.further)
+    status, message = host.status, ""
     if variant == "priority":
-        status = [_rough(name, _station(n)) for name, n in zip(status, networks, strict=True)]
+        status = [_rough(name, s) for name, s in zip(status, stations, strict=True)]
         message = "" if "approximate" in status else "here it is exact: all cores take interrupts"
-    x, jobs, busy, loss = (found[name] for name in ("throughput", "jobs", "busy", "loss"))
-    lost = None if variant == "priority" else loss[:, None, None]
-    return Solution(x[:, None], jobs[:, None, None], busy[:, None, None], status, loss=lost, more=more, message=message)
+    cores = np.array([s.cores for s in stations], float)
+    one = Solution(
+        host.found["throughput"][:, None], host.found["jobs"][:, None, None], host.found["busy"][:, None, None] / cores[:, None, None],
+        status, loss=None if variant == "priority" else host.found["loss"][:, None, None], more=host.more, message=message,
+        busy_of={f"{stations[0].name}.{part}": busy for part, busy in host.parts.items()},
+    )  # fmt: skip
+    return one if len(networks[0].kind) == 1 else _among(networks, k, one, host.found["saturation"], wanted)
 
 
 def _rough(name: str, station: Multicore) -> str:
@@ -90,27 +88,42 @@ def _rough(name: str, station: Multicore) -> str:
     return "approximate" if name == "ok" and station.cores > station.nics else name
 
 
-def _group(
-    variant: str, networks: Sequence[Network], points: np.ndarray, found: dict[str, np.ndarray]
-) -> list[dict[str, Any]]:
-    """Fills `found` at these points; the rows of `two_class` with their point."""
-    stations = [_station(n) for n in networks]
-    first = stations[0]
-    service = [n.service[0][0] for n in networks]
-    cores, nics = np.array([s.cores for s in stations], float), np.array([s.nics for s in stations], float)
-    x = arguments(
-        np.array([n.rate_per_s[0] for n in networks]), interrupt_s=np.array([s.interrupt_s for s in stations]),
-        page_s=np.array([n.service_s[0, 0] for n in networks]), p=None if isinstance(first.p, str) else first.p,
-        p_rule=first.p if isinstance(first.p, str) else "uniform", capacity=int(first.capacity), cores=cores, nics=nics,
-        page_scv=np.array([1.0 if d is None else d.scv for d in service]),
-    )  # fmt: skip
-    results = evaluate(variant, x)
-    full = complete(x, results, variant)
-    found["throughput"][points], found["jobs"][points] = full["throughput"], full["jobs"]
-    found["loss"][points] = full["loss"]
-    trailing = np.where(cores > nics, full["behind_busy"] * (cores - nics), 0.0)
-    found["busy"][points] = (full["lead_busy"] * nics + trailing) / cores
-    return _rows(variant, table(x, results, variant).frame.to_dicts(), points)
+class _Host:
+    """The station at P points: `found` by `FOUND` (busy: cores at work), `parts` (cores at work by part), a status a point, and
+    the rows of `two_class` with their point, where they are asked for."""
+
+    def __init__(self, points: int) -> None:
+        self.found = {name: np.full(points, np.nan) for name in FOUND}
+        self.parts = {part: np.zeros(points) for part in ("leading", "trailing", "interrupts")}
+        self.status, self.more = ["ok"] * points, list[dict[str, Any]]()
+
+    @staticmethod
+    def of(variant: str, networks: Sequence[Network], k: int, further: bool) -> _Host:
+        made = _Host(len(networks))
+        for points, x in loads(networks, k):
+            made._group(variant, points, x, further)
+        return made
+
+    def _group(self, variant: str, points: np.ndarray, x: TwoClassLoad, further: bool) -> None:
+        results = evaluate(variant, x)
+        full = complete(x, results, variant)
+        parts = {
+            "leading": full["lead_busy"] * x.nics,
+            "trailing": np.where(x.trailing > 0, full["behind_busy"] * x.trailing, 0.0),
+            "interrupts": full["softirq"] * x.nics,
+        }
+        for name, busy in parts.items():
+            self.parts[name][points] = busy
+        for name in ("throughput", "jobs", "loss", "saturation"):
+            self.found[name][points] = full[name]
+        self.found["busy"][points] = parts["leading"] + parts["trailing"]
+        if not further:
+            return
+        for row in _rows(variant, table(x, results, variant).frame.to_dicts(), points):
+            if row["station"] == "" and row["metric"] == "response_time":
+                self.status[row["point"]] = row["status"]
+            if row["station"] or row["metric"] == "saturation_rate":
+                self.more.append(row)
 
 
 def _rows(variant: str, rows: list[dict[str, Any]], points: np.ndarray) -> list[dict[str, Any]]:
@@ -127,6 +140,49 @@ def _rows(variant: str, rows: list[dict[str, Any]], points: np.ndarray) -> list[
         kept = {key: value for key, value in row.items() if key in COLUMNS and value is not None}
         made.append({"value": None, **kept, "point": int(points[at])})
     return made
+
+
+def _rest(network: Network) -> Network:
+    """The network without its cores: they take no time."""
+    kind = tuple("delay" if k in network.hosts else kind for k, kind in enumerate(network.kind))
+    service = tuple((None,) * len(row) if k in network.hosts else row for k, row in enumerate(network.service))
+    none = np.array([k in network.hosts for k in range(len(network.kind))])
+    return network.altered(
+        kind=kind, service=service, service_s=np.where(none[:, None], 0.0, network.service_s), hosts={}
+    )
+
+
+def _among(networks: Sequence[Network], k: int, one: Solution, own: Array, wanted: RequestedOutputs) -> Solution:
+    """The cores, solved alone, among the other stations of their networks; `own` P, visits/s at which the cores saturate."""
+    whole = jackson_bcmp.run([_rest(n) for n in networks], wanted)
+    assert whole.residence_s is not None, "jackson_bcmp.run makes it"
+    queues = {"queue", "load_dependent"} & set(networks[0].kind)
+    rest = [row for row in whole.more if row["metric"] == "saturation_rate"]
+    limit = own / np.array([n.visits[k, 0] for n in networks])
+    for row in rest:
+        limit[row["point"]] = min(limit[row["point"]], row["value"])
+    whole.more = [row for row in (*whole.more, *one.more) if row["metric"] != "saturation_rate"]
+    whole.more += [
+        {"point": p, "station": "", "class": "", "metric": "saturation_rate", "value": float(v)}
+        for p, v in enumerate(limit)
+    ]
+    worst = [
+        min(a, b, "approximate" if queues else "ok", key=WORST.index)
+        for a, b in zip(whole.status or ["ok"] * len(networks), one.status, strict=True)
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        visits = np.array([n.visits[k] for n in networks])
+        passes = np.array([n.rate_per_s for n in networks])
+        loss = np.zeros_like(passes) if one.loss is None else one.loss[:, 0]
+        whole.throughput = np.minimum(whole.throughput * (1 - visits * loss), limit[:, None])
+        whole.queue_length[:, k], whole.utilisation[:, k] = one.queue_length[:, 0], one.utilisation[:, 0]
+        whole.residence_s[:, k] = one.queue_length[:, 0] / (passes * (1 - loss))
+    if one.loss is not None:
+        whole.loss = np.zeros_like(whole.queue_length)
+        whole.loss[:, k] = one.loss[:, 0]
+    whole.waiting_s, whole.status, whole.busy_of = None, worst, one.busy_of
+    whole.message = "\n".join(filter(None, (whole.message, one.message)))
+    return whole
 
 
 METHODS = tuple(

@@ -1,0 +1,76 @@
+"""`ChosenModel`: what was taken of several models, averaged with those that predict about as well, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.left_out_errors import errors_left_out
+from sojourn.fit.model_evaluation import ModelEvaluator
+from sojourn.fit.model_weights import RankedModels
+from sojourn.units import percent
+
+Array = NDArray[np.float64]
+FAR = 1.3  # rates of saturation whose ratio is more are far apart
+POOR = 0.15  # median error of response times left out, beyond which no model is called good
+MOST_TOLD = 4  # models with their errors
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """The model that was taken, with its alternatives; its name, all that were fitted (name → model), why, and whether it is
+    any good."""
+
+    best: FittedModel
+    name: str
+    fits: Mapping[str, FittedModel]
+    why: str
+    good: bool
+
+    @staticmethod
+    def of(
+        fits: Mapping[str, FittedModel], found: RankedModels, chosen: FittedModel, notes: Sequence[str] = ()
+    ) -> ChosenModel:
+        """`chosen`: the fit of `found.chosen`, of as many draws as predictions take."""
+        errors = errors_left_out(fits)
+        good = float(np.median(np.abs(errors[found.chosen]))) <= POOR
+        best = found.averaged(chosen, fits)
+        why = [*_words(errors, found, good), *_apart([model for _, model in best.weighted]), *notes]
+        return ChosenModel(best, found.chosen, fits, "\n".join(why), good)
+
+
+def _words(errors: Mapping[str, Array], found: RankedModels, good: bool) -> list[str]:
+    size = {name: float(np.sqrt((e**2).mean())) for name, e in errors.items()}
+    order = sorted(size, key=lambda name: size[name])
+    lines = [f"  {n}: {percent(size[n])} off where left out, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]]
+    more = len(found.beside)
+    tie = f"; {more} more {'predict' if more > 1 else 'predicts'} as well, and these runs cannot tell them apart"
+    head = f"{found.chosen}: taken of {len(errors)} models{tie if more else ''}"
+    if not good:
+        head = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {found.chosen}"
+    return [head, *lines]
+
+
+def _weight(share: float | None) -> str:
+    return "left out of predictions" if share is None else f"weight {share:.2f}"
+
+
+def _apart(models: Sequence[FittedModelData]) -> list[str]:
+    """Where models that predict as well saturate at rates that are far apart."""
+    found = [float(ModelEvaluator(m.template, [m.configurations[0]]).at(_best(m)).saturation[0]) for m in models]
+    ends = [rate for rate in found if np.isfinite(rate)]
+    if not ends or max(ends) < FAR * min(ends):
+        return []
+    return [
+        f"  those that predict as well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
+        "higher rates, or give a model of your own"
+    ]
+
+
+def _best(fitted: FittedModelData) -> Array:
+    return np.array([[fitted.estimates[path].value for path in fitted.paths]])

@@ -1,0 +1,155 @@
+"""One configuration by one fitted model: each quantity at the values found, and its draws for a new run.
+
+Three parts are drawn together: the unknowns (refits), one factor on all demands (the model's own error, which so grows
+towards saturation as response times do), and what a new run differs by from its mean. A draw that saturates is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
+from sojourn.fit.run_clusters import KNOWN
+from sojourn.fit.watched_servers import watched_servers
+from sojourn.solve.markov.stability import SaturationThroughput, saturation
+
+Array = NDArray[np.float64]
+DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
+
+
+@dataclass(frozen=True)
+class DrawnQuantity:
+    """`value` at the values found, infinite where it saturates there; `draws` of a new run; `spread`: whether these make an
+    interval, and are not all that is known of a value."""
+
+    value: float
+    draws: Array
+    spread: bool = True
+
+
+@dataclass(frozen=True)
+class DrawnPoint:
+    """Station, class and metric (response_time, throughput, utilisation, saturation_rate) → what is drawn of it. `inside`: whether
+    the configuration lies among those that were measured."""
+
+    quantities: Mapping[Key, DrawnQuantity]
+    inside: bool
+
+
+def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint:
+    """`point`: factors of the runs and paths of the model → values. Raises FitError and ModelError for what the model does not have,
+    MethodRefused where no method answers it."""
+    point = {_name(fitted, key): value for key, value in point.items()}
+    factors = {k: v for k, v in point.items() if "." not in k}
+    paths = {k: v for k, v in point.items() if "." in k}
+    base = _with_defaults(fitted, factors)
+    template = applied(fitted.template, factors_of(fitted.template, [base]), base, paths)
+    one = ModelEvaluator(template, [base])
+    for name in factors:
+        if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
+            remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
+            raise FitError(f"no factor {name}", "predict", remedy)
+    said = {*point, *(f"parameters.{name}" for name in factors)}
+    kept = [i for i, path in enumerate(fitted.paths) if path not in said]
+    return DrawnPoint(dict(_quantities(fitted, one, kept)), _inside(fitted, base, point))
+
+
+def _name(fitted: FittedModelData, key: str) -> str:
+    """A path of a parameter is its name."""
+    name = key.removeprefix("parameters.")
+    return name if name in fitted.template.parameters else key
+
+
+def _quantities(fitted: FittedModelData, one: ModelEvaluator, kept: list[int]) -> Iterator[tuple[Key, DrawnQuantity]]:
+    best = np.array([[fitted.estimates[fitted.paths[i]].value for i in kept]])
+    exact = one.at(best, nearest=False)
+    few = one.method.cost_s(one.networks[0]) > DEAR_S
+    networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
+    rng = np.random.default_rng(fitted.seed)
+    longer = fitted.longer[: len(networks)]
+    drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
+    sensitive = _sensitivity(one, best)
+    servers_of = watched_servers(one.networks[0].model)
+    stable, all_stable = exact.share[0] < 1, drawn.share < 1
+    for (station, cls, metric), values in exact.values.items():
+        if (cls and len(one.model.classes) == 1) or metric == "parameter":
+            continue
+        value = float(values[0])
+        if metric == "throughput" and np.isfinite(exact.saturation[0]):  # as many leave as come
+            offered = np.where(all_stable, value, np.inf)
+            yield (station, cls, metric), DrawnQuantity(value if stable else np.inf, offered, spread=False)
+            continue
+        times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
+        spread = np.asarray(drawn.values[station, cls, metric] * times, float)
+        by = max(abs(sensitive), 0.5) if metric == "response_time" else 1.0
+        free = fitted.noise_degrees.get(metric, KNOWN)
+        spread = spread * np.exp(by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread)))
+        if metric == "busy":
+            if station not in servers_of:
+                continue
+            servers = float(servers_of[station])
+            metric, value, spread = "utilisation", value / servers, spread / servers
+        value = value if stable and np.isfinite(value) else np.inf
+        full = np.where(np.isfinite(spread) & all_stable, spread, np.inf)
+        yield (station, cls, metric), DrawnQuantity(value, full)
+    if not one.networks[0].closed.any():
+        held = saturation(one.networks_at(best)[0])
+        limit = _saturation(held, float(exact.saturation[0]), drawn.saturation / longer)
+        if limit is not None:
+            yield ("", "", "saturation_rate"), limit
+
+
+def _saturation(held: SaturationThroughput | None, rate_per_s: float, drawn: Array) -> DrawnQuantity | None:
+    """`held`: what pools, regions and blocking let through; None where there are none."""
+    if held is not None:  # no interval is better than a wrong one
+        return DrawnQuantity(held.rate_per_s, np.array([held.rate_per_s]), spread=False) if held.exact else None
+    return DrawnQuantity(rate_per_s, drawn) if np.isfinite(rate_per_s) else None
+
+
+def _sensitivity(one: ModelEvaluator, best: Array) -> float:
+    """By how much the logarithm of the response time grows with that of all demands."""
+    plain = one.networks_at(best)
+    key = ("", "", "response_time")
+    now, later = (one.solved(n).values[key][0] for n in (plain, [slower_clock(p, 1.001) for p in plain]))
+    return float(np.nan_to_num(np.log(later / now) / 1e-3 + 1, nan=1.0)) if now > 0 else 1.0
+
+
+def _with_defaults(fitted: FittedModelData, factors: Mapping[str, Any]) -> dict[str, Any]:
+    """Factors that are not said are those that all runs had alike. Raises FitError for one that varied and is not said."""
+    known: dict[str, set[str]] = {}
+    for one in fitted.configurations:
+        for name, value in one.items():
+            known.setdefault(name, set()).add(repr(value))
+    missing = [n for n, values in known.items() if len(values) > 1 and n not in factors]
+    if missing:
+        remedy = f"say it, as in --set {missing[0]}=…: it varied between the runs"
+        raise FitError(f"no {' and no '.join(missing)}", "predict", remedy)
+    usual = {
+        n: fitted.configurations[0][n]
+        for n, values in known.items()
+        if len(values) == 1 and n in fitted.configurations[0]
+    }
+    return {**usual, **factors}
+
+
+def _inside(fitted: FittedModelData, base: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether each factor lies between the least and the most of the runs, and no number of the model was changed."""
+    if any("." in key for key in point):
+        return False
+    for name, value in base.items():
+        seen = [one[name] for one in fitted.configurations if name in one]
+        numbers = [v for v in seen if isinstance(v, int | float)]
+        if numbers and isinstance(value, int | float):
+            if not min(numbers) <= value <= max(numbers):
+                return False
+        elif value not in seen:
+            return False
+    return True

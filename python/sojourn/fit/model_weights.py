@@ -1,0 +1,75 @@
+"""Which of several models of the same runs is named, and the weight of each in predictions.
+
+Weights are the likelihood of what was left out (`left_out_errors`): Y. Yao et al.: Using Stacking to Average Bayesian Predictive
+Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4 (pseudo-BMA). Where even the best is off by more than its runs
+are known by, errors count by what it is off: no difference between wrong models is sure (K. P. Burnham, D. R. Anderson: Model
+Selection and Multimodel Inference (2002), 2.5, the variance inflation factor). The simplest is named whose squared errors are within
+one standard error of the least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.fitted_model_data import FittedModelData
+
+Array = NDArray[np.float64]
+LEAST_WEIGHT = 0.02  # of a model in the predictions
+
+
+@dataclass(frozen=True)
+class RankedModels:
+    """`chosen`: the name of the simplest of those that predict as well as the best; `share`: name → weight of it and of those that
+    are averaged with it, sum 1."""
+
+    chosen: str
+    share: Mapping[str, float]
+
+    @property
+    def beside(self) -> list[str]:
+        """Those that are averaged with it."""
+        return [name for name in self.share if name != self.chosen]
+
+    def averaged(self, chosen: FittedModel, fits: Mapping[str, FittedModel]) -> FittedModel:
+        """`chosen` with the others as its alternatives; what these are averages of themselves is taken apart."""
+        parts: list[tuple[float, FittedModelData]] = []
+        for name in self.beside:
+            parts += [(self.share[name] * weight, model) for weight, model in fits[name].weighted]
+        _, *own = chosen.weighted
+        own_parts = [(self.share[self.chosen] * weight, model) for weight, model in own]
+        return replace(chosen, alternatives=(*own_parts, *parts))
+
+
+def ranked(fits: Mapping[str, FittedModel], squares: Mapping[str, Array]) -> RankedModels:
+    """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all."""
+    alike = _alike(squares)
+    chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].sum()))
+    inflation = max(1.0, min(float(s.mean()) if len(s) else 1.0 for s in squares.values()))
+    share = dict(zip(fits, weights([float(squares[name].sum()) / inflation for name in fits]), strict=True))
+    kept = [name for name in fits if share[name] >= LEAST_WEIGHT or name == chosen]
+    whole = sum(share[name] for name in kept)
+    return RankedModels(chosen, {name: float(share[name] / whole) for name in kept})
+
+
+def weights(squares: Sequence[float]) -> Array:
+    """Weights, sum 1, of models whose errors on what was left out, squared and in units of their standard errors, have these
+    sums: the likelihood of what was left out."""
+    gap = np.asarray(squares) - min(squares)
+    found = np.exp(-gap / 2)
+    return np.asarray(found / found.sum())
+
+
+def _alike(squares: Mapping[str, Array]) -> list[str]:
+    """Those within one standard error of the least mean square. Noise alone has one of sqrt(2/n) (chi²), however equal the
+    errors of the best happen to be."""
+    if not len(next(iter(squares.values()))):
+        return list(squares)  # nothing was left out that all tell
+    least = min(squares.values(), key=lambda s: float(s.mean()))
+    error = max(least.std(ddof=1), np.sqrt(2) * min(1.0, float(least.mean()))) if len(least) > 1 else least.mean()
+    limit = least.mean() + error / np.sqrt(len(least))
+    return [name for name, values in squares.items() if values.mean() <= limit]

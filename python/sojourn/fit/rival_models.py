@@ -1,0 +1,82 @@
+"""`fit_rivals`: models that a user holds for possible, each fitted to the same runs, and averaged where these cannot tell them apart.
+
+`auto` may be one of them: it counts as one model, whatever it is an average of (`model_selection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from sojourn.errors import FitError, InputError, MethodRefused
+from sojourn.fit.chosen_model import ChosenModel
+from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.left_out_errors import squares_left_out
+from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_selection import AUTO, choose_model
+from sojourn.fit.model_weights import ranked
+from sojourn.model import Model
+from sojourn.parallel import On, open_workers
+
+AVERAGED = "averaged"  # the name of what is averaged, beside its rivals
+
+
+def rival_names(names: Sequence[str]) -> dict[str, str]:
+    """Of model files and "auto": its name without the ending → as it was given. Raises InputError where these do not differ."""
+    found: dict[str, str] = {}
+    for name in names:
+        stem = Path(name).stem
+        if stem in found or stem == AVERAGED or (stem == AUTO and name != AUTO):
+            raise InputError(
+                repr(name), "model", f"give files with names that differ, other than {AUTO} and {AVERAGED}"
+            )
+        found[stem] = name
+    if not found:
+        raise InputError("no model", "model", "give a model file, several, or auto")
+    return found
+
+
+def read_rivals(names: Sequence[str], folder: Path) -> dict[str, Model | str]:
+    """The models of `rival_names`, of files in `folder`. Raises InputError or ModelError for a file."""
+    return {stem: AUTO if name == AUTO else Model.read(folder / name) for stem, name in rival_names(names).items()}
+
+
+def fit_rivals(
+    runs: FitRuns, models: Mapping[str, Model | str], level: float = 0.95, seed: int = 1, *, on: On = None
+) -> ChosenModel:
+    """Fits each of `models` (name → a model with unknowns, or "auto"), and averages those that predict about as well where a
+    configuration is left out: the simplest is named, the others are its alternatives.
+
+    `on`: workers, as of `fit_model`. What the runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
+    that is so of all of them, InputError for what is no model.
+    """
+    if not models:
+        raise InputError("no model", "models", "give two or more, by name")
+    with nullcontext() if on is None else open_workers(on) as workers:
+        return _fitted(runs, models, level, seed, workers)
+
+
+def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed: int, on: On) -> ChosenModel:
+    fits: dict[str, FittedModel] = {}
+    notes: list[str] = []
+    refusals: list[FitError | MethodRefused] = []
+    for name, model in models.items():
+        try:
+            if isinstance(model, Model):
+                fits[name] = fit_model(runs, replace(model, name=name), level, seed, on=on)
+            elif model == AUTO:
+                chosen = choose_model(runs, level, seed, on=on)
+                fits[name] = chosen.best
+                notes.append(f"{name}: {chosen.why}")
+            else:
+                raise InputError(repr(model), f"models.{name}", 'give a Model, or "auto"')
+        except (FitError, MethodRefused) as error:
+            refusals.append(error)
+            notes.append(f"{name} is left out, it cannot be fitted to these runs: {error.value}; {error.remedy}")
+    if not fits:
+        raise refusals[0]
+    found = ranked(fits, squares_left_out(fits, runs))
+    return ChosenModel.of(fits, found, fits[found.chosen], notes)

@@ -1,0 +1,53 @@
+"""What of a run a model is fitted to: response times, throughputs, what resources were busy with, parameters that were measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.fit.fit_runs import FitRun, measured_value
+from sojourn.fit.model_evaluation import Key
+from sojourn.model import Model
+from sojourn.model.parameters import Measured
+
+# relative errors that no model of this kind resolves
+FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02, "parameter": 0.02}
+LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measured number: of which run, which key, its logarithm, and how well it is known."""
+
+    run: int
+    key: Key
+    log: float
+    error: float  # relative standard error within the run
+    floor: float
+    bound: float = 0.0  # of the relative error that its meter has in all runs alike
+
+
+def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
+    """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
+    is closed; what was watched."""
+    names = [c.name for c in model.classes]
+    several = len(names) > 1 and all((name, "response_time") in run.means for name in names)
+    closed = any(c.kind == "closed" for c in model.classes)
+    found = []
+    for (cls, metric), (value, error) in run.means.items():
+        wanted = (cls in names) if several and metric == "response_time" else cls == ""
+        if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
+            found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
+    for name, given in model.parameters.items():
+        if isinstance(given, Measured) and given.formula:
+            seen = measured_value(run, given)
+            if seen is not None and seen > 0:
+                key = (f"parameters.{name}", "", "parameter")
+                found.append(Measurement(number, key, float(np.log(seen)), 0.0, FLOOR["parameter"]))
+    for station, busy in run.busy_at(model).items():
+        if busy > LEAST_BUSY:
+            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
+            bound = max((run.meter_bounds.get(name, 0.0) for name in run.watched(model)[station]), default=0.0)
+            found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor, bound))
+    return found

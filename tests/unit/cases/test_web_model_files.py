@@ -1,0 +1,64 @@
+"""The model files of the web case, through the general fit: on a virtual host whose demands are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import FitError, InputError
+from sojourn.runs.run_folder import RunFolder
+from sojourn.study.system import Point
+from sojourn_cases.web.model_files import NAMES, TEMPLATE, model_file
+from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
+
+INTERRUPT_S, PAGE_S = 5e-4, 3e-3
+FULL = 1 / (INTERRUPT_S + PAGE_S / 4)  # of the core with interrupts, 1/s: 4 cores, one NIC
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
+    options = WebVirtualOptions(interrupt_s=INTERRUPT_S, page_s=PAGE_S, crossing_s=2e-4)
+    system = WebVirtualSystem(
+        options, WebVirtualSystem.load_type.model_validate({"for": 60, "rate_per_s": 300}), Path()
+    )
+    out, found = tmp_path_factory.mktemp("runs"), []
+    with system.open() as session:
+        for number, share in enumerate((0.2, 0.35, 0.5, 0.65, 0.8)):
+            factors = system.settled({"cores": 4, "nics": 1, "rate_per_s": share * FULL}, "x")
+            point = Point("fitted", factors)
+            found.append(session.run(point, out / point.name, seed=60 + number))
+    return found
+
+
+def test_demands_of_the_host_are_found_and_two_nics_are_predicted(runs: list[RunFolder], tmp_path: Path) -> None:
+    rivals = TEMPLATE.fit(runs, 1, {})
+    priority = rivals.fitted["priority"]
+    for path, truth in (("stations.cpu.interrupt_s", INTERRUPT_S), ("service_s.cpu.user", PAGE_S)):
+        found = priority.estimates[path]
+        assert found.low <= truth <= found.high and found.value == pytest.approx(truth, rel=0.03)
+    point = {**runs[0].manifest["factors"], "nics": 2}
+    told = rivals.first.predict(point, 0.9)
+    full = 2 / (INTERRUPT_S + PAGE_S / 2)  # m/(S + p A), p = m/n
+    assert told.value("saturation_rate") == pytest.approx(full, rel=0.03)
+    low, high = told.interval("saturation_rate")
+    assert low is not None and high is not None and low <= full <= high
+    mmm = rivals.fitted["mmm"].predict(point, 0.9).value("saturation_rate")
+    one = rivals.fitted["mmm"].predict(runs[0].manifest["factors"], 0.9).value("saturation_rate")
+    assert mmm == one  # which knows no interrupts
+    priority.write(tmp_path / "fitted.toml")
+    again = TEMPLATE.read(tmp_path / "fitted.toml").predict(point, 0.9)
+    assert again.value("response_time") == pytest.approx(priority.predict(point, 0.9).value("response_time"), rel=1e-6)
+
+
+def test_what_is_refused(runs: list[RunFolder]) -> None:
+    with pytest.raises(InputError, match="variants"):
+        TEMPLATE.fit(runs, 1, {"variants": ["fair"]})
+    with pytest.raises(InputError, match="give variants"):
+        TEMPLATE.fit(runs, 1, {"group_by": "cores"})
+    with pytest.raises(FitError, match="no run at a known rate"):
+        TEMPLATE.fit([], 1, {})
+
+
+def test_every_file_is_a_model_by_its_name() -> None:
+    assert [model_file(name).name for name in NAMES] == list(NAMES)

@@ -1,0 +1,58 @@
+"""Means of runs in which more or less came than their rate says, put back to it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.realised_rate import RealisedRates, excess
+
+MU = 100.0
+FILE = """
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s]
+cpu = { user = { free = true } }
+[observed]
+cpu = "cpu"
+"""
+
+
+def run(rate: float, more: float) -> FitRun:
+    """M/M/1, exactly, at the rate at which customers came: R = 1/(mu - lambda), U = lambda/mu."""
+    came = rate * (1 + more)
+    means = {("", "throughput"): (came, 0.01), ("", "response_time"): (1 / (MU - came), 0.02)}
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate}, means, {"cpu": came / MU})
+
+
+def test_the_demand_is_found_whatever_came() -> None:
+    runs = FitRuns([run(rate, more) for rate, more in ((30, 0.02), (50, 0.015), (65, 0.01), (80, 0.012))])
+    found = sj.fit_model(runs, sj.Model.parse(FILE), draws=20).estimates["demands_s.cpu.user"].value
+    assert found == pytest.approx(1 / MU, rel=1e-3)  # as if rates were true it is 1.2 % more
+
+
+def test_the_slope_of_an_mm1_response() -> None:
+    """d log R/d log lambda = rho/(1 - rho); d log R/d log S = 1/(1 - rho)."""
+    rho, more = 0.8, 0.01
+    model = sj.Model.parse(FILE)
+    rates = RealisedRates.of([run(rho * MU, more)] * 3, ["response_time", "busy", "throughput"], model)
+    growth = np.array([1 / (1 - rho), 1.0, 1.0])
+    assert rates.shift(growth) == pytest.approx([-4 * math.log1p(more), -math.log1p(more), 0])
+    # of 5 % the count explains 4 times its own 1 %: 3 % are left; of 0 nothing
+    assert rates.left(np.array([0.05, 0.0, 0.01]), growth) == pytest.approx([0.03, 0, 0.01])
+    # never more than three quarters of a variance
+    assert rates.left(np.array([0.04, 0.0, 0.01]), growth)[0] == pytest.approx(0.02)
+
+
+def test_a_saturated_run_is_left_as_it_is() -> None:
+    model = sj.Model.parse(FILE)
+    assert excess(run(50.0, 0.03), model) == pytest.approx((math.log(1.03), 0.01))
+    assert excess(run(50.0, -0.2), model) == (0.0, 0.0)
+    closed = sj.Model([sj.Queue("cpu")], [sj.Closed("user", 3, 1.0)], {"cpu": {"user": 0.01}})
+    assert excess(run(50.0, 0.03), closed) == (0.0, 0.0)
