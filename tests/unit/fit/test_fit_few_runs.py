@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.fit_problem import FLOOR
+from sojourn.fit.run_measurements import FLOOR
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit_model
 
