@@ -1,16 +1,15 @@
 """Rival models of which one is true: do the averaged intervals hold, whichever it is?
 
-    python benches/fit/rivals.py --seeds 40 --out FOLDER [--first 0] [--passes 4000]
+    python benches/fit/rivals.py --seeds 60 --out FOLDER [--first 0] [--passes 4000] [--only WORDS]
 
 Each pair (`PAIRS`) and seed draws which model is true and its numbers, simulates runs, fits both (`fit_rivals`), and asks 90 %
 intervals of new runs at a load between those fitted and at twice the highest, and of the saturation rate: by the average, and by
-the named model alone. FOLDER/rivals.json has the counts, FOLDER/rivals.csv a row an interval. Simulations, no load.
+the named model alone. FOLDER/rivals.json has the counts, FOLDER/rivals.parquet a row an interval, as text. Simulations, no load.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from recovery import simulated
 from templates import ANY, BOTH, CPU, NET, OPEN, ZERO, Template, rates
 
@@ -130,11 +130,9 @@ def main() -> None:
     ]
     with ProcessPoolExecutor(2) as pool:
         found = [row for rows in pool.map(drawn, *zip(*todo, strict=True), [asked.passes] * len(todo)) for row in rows]
-    with open(asked.out / "rivals.csv", "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(DRAWN_FIELDS)
-        writer.writerows(found)
-    told = summary([dict(zip(DRAWN_FIELDS, row, strict=True)) for row in found])
+    rows = [dict(zip(DRAWN_FIELDS, map(str, row), strict=True)) for row in found]
+    pl.DataFrame(rows).write_parquet(asked.out / "rivals.parquet")
+    told = summary(rows)
     told |= {"seeds": [asked.first, asked.first + asked.seeds - 1], "passes": asked.passes, "level": LEVEL}
     (asked.out / "rivals.json").write_text(json.dumps(told, indent=1) + "\n")
     print(json.dumps(told, indent=1))
