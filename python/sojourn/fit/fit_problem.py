@@ -24,6 +24,10 @@ Array = NDArray[np.float64]
 FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02}
 SMOOTHINGS = 2
 ASIDE = 6.0  # standard errors from one minimum at which another is looked for
+FLOOR_OF_CORES = (
+    0.01,
+    0.003,
+)  # the same of parts of a multicore station, which are cores watched one by one: relative, and servers
 LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
 APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
 
@@ -285,7 +289,8 @@ def _seen(number: int, run: FitRun, model: Model) -> list[Measurement]:
             found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
-            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
+            own, least = FLOOR_OF_CORES if "." in station else (FLOOR["busy"], LEAST_BUSY)
+            floor = float(np.hypot(own, least / busy))
             bound = max((run.meter_bounds.get(name, 0.0) for name in run.watched(model)[station]), default=0.0)
             found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor, bound))
     return found
