@@ -13,6 +13,7 @@ from sojourn.model.parameters import Measured
 
 # relative errors that no model of this kind resolves
 FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02, "parameter": 0.02}
+FLOOR_OF_CORES = (0.01, 0.003)  # of parts of a multicore station, cores watched one by one: relative, and servers
 LEAST_BUSY = 0.005  # servers: below that a share of a core is somebody else's work
 
 
@@ -47,7 +48,8 @@ def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
                 found.append(Measurement(number, key, float(np.log(seen)), 0.0, FLOOR["parameter"]))
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
-            floor = float(np.hypot(FLOOR["busy"], LEAST_BUSY / busy))
+            own, least = FLOOR_OF_CORES if "." in station else (FLOOR["busy"], LEAST_BUSY)
+            floor = float(np.hypot(own, least / busy))
             bound = max((run.meter_bounds.get(name, 0.0) for name in run.watched(model)[station]), default=0.0)
             found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor, bound))
     return found
