@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.run_measurements import FLOOR
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit_model
+from sojourn.fit.run_measurements import FLOOR
 
 MODEL = """
 [stations.cpu]
