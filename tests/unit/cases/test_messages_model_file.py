@@ -60,3 +60,11 @@ def test_configurations_that_were_not_fitted_are_predicted_as_well_as_by_the_net
     medians = {name: float(np.median(of)) for name, of in errors.items()}
     assert medians["file"] <= medians["case"] + 0.01, medians  # a run of eight seconds is known to about 1 %
     assert inside["file"] >= inside["case"], inside
+
+
+def test_the_rival_with_batching_is_the_same_service_where_nothing_is_batched() -> None:
+    plain, batching = (sj.Model.read(FILE.with_name(f"{name}.toml")) for name in ("model", "batching"))
+    none = sj.replaced(batching, {"parameters.batching": 0.0})
+    assert none.station("service").rates_per_s == pytest.approx(plain.station("service").rates_per_s)
+    half = sj.replaced(batching, {"parameters.batching": 1.0, "parameters.half": 10.0}).station("service").rates_per_s
+    assert half[10] / plain.station("service").rates_per_s[10] == pytest.approx(1.5)  # with ten beside the first
