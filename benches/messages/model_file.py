@@ -2,8 +2,8 @@
 
     python benches/messages/model_file.py benches/messages/recorded/2026-11-25
 
-`runs.tar.xz` has manifest and Metrics of each run of a study (`sojourn study studies/messages --quick`). Both are fitted to the sections that the
-study fits; the others are held out. Prints a row a model and metric and writes them to `model-files.json`.
+`runs.tar.xz` has manifest and Metrics of each run of a study (`sojourn study studies/messages --quick`). Both are fitted to the
+sections that the study fits; the others are held out. Prints a row a model and metric and writes them to `model-files.json`.
 """
 
 from __future__ import annotations
@@ -50,11 +50,14 @@ def main(folder: Path) -> None:
         fitted = [run for run in runs if run.manifest["section"] in FITTED]
         held = [run for run in runs if run.manifest["section"] not in FITTED and run.manifest["valid"]]
         seen = sj.observe_runs(fitted)
-        models: dict[str, FittedProtocol] = {"the case's network": message_template.MessageTemplate().fit(fitted, 1, {}).fitted["usl"]}
+        models: dict[str, FittedProtocol] = {
+            "the case's network": message_template.MessageTemplate().fit(fitted, 1, {}).fitted["usl"]
+        }
         files = {name: sj.Model.read(FILES / f"{name}.toml") for name in ("model", "batching")}
         models |= {f"{name}.toml": sj.fit_model(seen, model, seed=1) for name, model in files.items()}
         models["both files, averaged"] = sj.fit_rivals(seen, files, seed=1).best
-        rows = [{"model": name, **judged(model, held, metric)} for name, model in models.items() for metric in ("throughput", "response_time")]
+        metrics = ("throughput", "response_time")
+        rows = [{"model": name, **judged(model, held, metric)} for name, model in models.items() for metric in metrics]
     for row in rows:
         print(row)
     (folder / "model-files.json").write_text(json.dumps(rows, indent=1) + "\n")
