@@ -94,12 +94,12 @@ def test_a_clock_that_jumps_brings_nothing_back_early_or_never(start: Start, pos
         client.create("q")
         client.put("q", b"before")
         client.put("q", b"after")
+        asked = time.monotonic()  # it is lent after that, and its answer may take long on a busy machine
         assert client.take("q").body == b"before"
-        lent = time.monotonic()
         time.sleep(0.5)
         postgres.run(f"UPDATE clock.jump SET by = '{by}'")
         time.sleep(0.3)
         assert client.take("q").body == b"after"
         assert until(lambda: client.take("q"), 200).body == b"before"
-        assert time.monotonic() - lent >= 3.0
+        assert time.monotonic() - asked >= 3.0
         assert until(lambda: client.take("q"), 200).body == b"after"
