@@ -82,7 +82,9 @@ class FitRuns:
 
 
 def measured_value(run: FitRun, given: Measured) -> float | None:
-    """What the run has of a parameter that was measured."""
+    """What the run has of a parameter that was measured; None of a run with other factors than those of `at`."""
+    if any(run.factors.get(name) != value for name, value in given.at.items()):
+        return None
     whole = run.measured.get(("", "", given.per)) if given.per else 1.0
     value = run.measured.get((given.station, given.cls, given.metric))
     return value / whole if value is not None and whole else None

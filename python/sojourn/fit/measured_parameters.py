@@ -7,7 +7,7 @@ the runs: a new run is one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from sojourn.errors import FitError
 from sojourn.file_errors import meant
-from sojourn.fit.fit_runs import FitRuns, measured_value
+from sojourn.fit.fit_runs import FitRun, FitRuns, measured_value
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.model import Model
@@ -58,9 +58,8 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
     """Path → what the runs measured. Raises FitError for what none of them has."""
     found = {}
     for name, given in model.parameters.items():
-        if not isinstance(given, Measured) or given.formula:
+        if not isinstance(given, Measured):
             continue
-        key = given.station, given.cls, given.metric
         place = f"parameters.{name}"
         own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.at.items())]
         if not own:
@@ -68,9 +67,9 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
             raise FitError(f"no run with {where}", f"{place}.at", "give factors that some run has, or leave it out")
         values = np.array([v for r in own if (v := measured_value(r, given)) is not None])
         if not len(values):
-            there = sorted({" ".join(filter(None, k)) for r in own for k in r.measured})
-            wanted = " ".join(filter(None, key))
-            raise FitError(f"no {wanted!r} in the runs", place, meant(wanted, there) if there else "measure it")
+            raise _not_measured(given, own, place)
+        if given.formula:
+            continue
         if given.each:
             middle = float(np.median(values))
             each = tuple(measured_value(r, given) for r in runs.runs)
@@ -79,6 +78,23 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
         found[f"parameters.{name}"] = MeasuredValue(float(values.mean()), error, len(values))
     return found
+
+
+def _not_measured(given: Measured, runs: Sequence[FitRun], place: str) -> FitError:
+    """Of the metric, or of what it is to be divided by."""
+    key = given.station, given.cls, given.metric
+    if given.per and any(key in run.measured for run in runs):
+        key, place = ("", "", given.per), f"{place}.per"
+    there = sorted(
+        {
+            " ".join(filter(None, k))
+            for run in runs
+            for k in run.measured
+            if not given.per or key[2] != given.per or not k[0]
+        }
+    )
+    wanted = " ".join(filter(None, key))
+    return FitError(f"no {wanted!r} in the runs", place, meant(wanted, there) if there else "measure it")
 
 
 def with_values(model: Model, measured: Mapping[str, MeasuredValue]) -> Model:
@@ -90,6 +106,11 @@ def by_run(measured: Mapping[str, MeasuredValue], count: int) -> list[dict[str, 
     """Of each run, the parameters that have a value of their own there; the median where it measured none."""
     own = {path.removeprefix("parameters."): value for path, value in measured.items() if value.each}
     return [{n: v.mean if v.each[i] is None else float(v.each[i] or 0.0) for n, v in own.items()} for i in range(count)]
+
+
+def _of_one_run(measured: Mapping[str, MeasuredValue]) -> list[str]:
+    alone = [path for path, value in measured.items() if value.runs == 1 and not value.each]
+    return [f"{', '.join(alone)}: of one run, whose own error is not in the intervals"] if alone else []
 
 
 def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue]) -> FittedModel:
@@ -104,5 +125,5 @@ def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue]) -> Fi
     paths = tuple(unknowns(template))
     return replace(
         fitted, template=template, paths=paths, estimates={p: estimates[p] for p in paths},
-        draws=np.stack([columns[p] for p in paths], axis=1),
+        draws=np.stack([columns[p] for p in paths], axis=1), message="\n".join([fitted.message, *_of_one_run(measured)]),
     )  # fmt: skip

@@ -102,8 +102,11 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     fitted = fit_model(runs, sj.Model.parse(PARTS))
     for path, value in truth.items():
         assert fitted.estimates[path].low <= value <= fitted.estimates[path].high, path
-    without = FitRuns([replace(run, measured={}) for run in runs.runs])
-    alone = fit_model(without, sj.Model.parse(PARTS))
+    plain = PARTS.replace(
+        '{ metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }',
+        '"request_s + key_s*keys"',
+    )
+    alone = fit_model(runs, sj.Model.parse(plain))
     wide = [e.high - e.low for e in (alone.estimates["parameters.request_s"], fitted.estimates["parameters.request_s"])]
     assert wide[1] < 0.7 * wide[0]  # response times alone tell it less well
     assert "parameter" not in fitted.predict({"rate_per_s": 30.0, "keys": 3}).frame["metric"].to_list()
@@ -114,6 +117,7 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     [
         ('station = "client"', 'station = "clent"', "client"),
         ("users = 10 }", "users = 11 }", "give factors that some run has"),
+        ('per = "throughput"', 'per = "throughputs"', "throughput"),
     ],
 )
 def test_what_no_run_measured_is_said(old: str, new: str, remedy: str) -> None:
@@ -163,3 +167,32 @@ def test_the_speed_of_the_core_in_each_run_is_known_to_the_fit() -> None:
         'usual_s = { metric = "reference_work_time" }', "usual_s = 1").replace("**exponent", "").replace(
         "exponent = { free = true, low = 0, high = 2, start = 1 }", "")))  # fmt: skip
     assert fitted.noise["response_time"] < 0.5 * blind.noise["response_time"]
+
+
+def formula_runs() -> FitRuns:
+    def measured(i: int, point: dict[str, Any], m: sj.Metrics, rng: np.random.Generator) -> dict[Any, float]:
+        return {("server", "", "service_demand"): 0.004 + 0.001 * point["keys"] * (1 if point["keys"] < 8 else 9)}
+
+    truth = {"parameters.request_s": 0.004, "parameters.key_s": 0.001, "demands_s.elsewhere.user": 0.01}
+    points = [{"rate_per_s": float(r), "keys": k} for r, k in ((20, 1), (40, 8), (60, 2), (30, 16), (50, 4), (45, 1))]
+    return runs_of(PARTS, truth, points, measured)
+
+
+def test_a_formula_without_a_row_in_the_runs_is_an_error_and_not_a_formula_alone() -> None:
+    with pytest.raises(FitError, match="service_demand"):
+        fit_model(formula_runs(), sj.Model.parse(PARTS.replace('station = "server"', 'station = "serfer"')))
+
+
+def test_at_counts_beside_a_formula_and_for_each_run() -> None:
+    """The rows of runs with many keys are wrong here: only the run with two keys is asked."""
+    some = PARTS.replace('formula = "request_s', 'at = { keys = 2 }, formula = "request_s')
+    fitted = fit_model(formula_runs(), sj.Model.parse(some))
+    assert fitted.estimates["parameters.key_s"].value == pytest.approx(0.001, rel=0.2)
+    every = fit_model(formula_runs(), sj.Model.parse(PARTS))
+    assert abs(every.estimates["parameters.key_s"].value - 0.001) > 2 * abs(
+        fitted.estimates["parameters.key_s"].value - 0.001
+    )
+
+
+def test_a_mean_of_one_run_is_said_to_have_no_error() -> None:
+    assert "parameters.empty: of one run" in fit_model(closed_runs(), sj.Model.parse(MODEL), draws=40).message
