@@ -51,8 +51,12 @@ def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint
     factors = {k: v for k, v in point.items() if "." not in k}
     paths = {k: v for k, v in point.items() if "." in k}
     base = _with_defaults(fitted, factors)
-    template = applied(fitted.template, factors_of(fitted.template, [base]), base, paths)
-    one = ModelEvaluator(template, [base])
+    mapped = factors_of(fitted.template, [base])
+    for both in (f for f in mapped if f.name in factors and f.path in paths):
+        raise FitError(f"{both.name} and {both.path}", "predict", f"say one of them: {both.name} is put there")
+    replaced = {f.name for f in mapped if f.path in paths}  # factors as all runs had them, where the path is said now
+    template = applied(fitted.template, [f for f in mapped if f.path not in paths], base, paths)
+    one = ModelEvaluator(template, [{k: v for k, v in base.items() if k not in replaced}])
     for name in factors:
         if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
             remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"

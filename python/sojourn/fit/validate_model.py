@@ -18,6 +18,7 @@ from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.predict_model import predict_model
 from sojourn.fit.watched_servers import watched_servers
+from sojourn.model.parameters import LOADS, Cases
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
@@ -46,7 +47,7 @@ def validate_model(
     spread = _repeated(fitted, runs)
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
-        point = {**run.factors, **(changed or {})}
+        point = {**_factors(fitted, run, changed), **(changed or {})}
         told = _told(fitted, point, level)
         if up_to is not None and _beyond(run, told, up_to):
             continue
@@ -60,6 +61,16 @@ def validate_model(
     if not rows:
         raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _factors(fitted: FittedModelData, run: FitRun, changed: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Of the run; where it is said what changed, without those that neither the model nor the runs that were fitted have."""
+    if not changed:
+        return run.factors
+    model = fitted.template
+    own = {v.of if isinstance(v, Cases) else name for name, v in model.parameters.items()}
+    known = {*model.factors, *own, *LOADS, *(name for one in fitted.configurations for name in one)}
+    return {name: value for name, value in run.factors.items() if name in known}
 
 
 def _told(fitted: FittedModelData, point: Mapping[str, Any], level: float) -> dict[tuple[str, str, str], Row]:

@@ -79,6 +79,10 @@ class _Drawn:
     regret: Array  # draws x listed
 
 
+def _is_load(path: str) -> bool:
+    return path.startswith("classes.") and path.endswith((".rate_per_s", ".population"))
+
+
 class _Planning:
     """One plan; the steps of `plan` share its configurations, costs and judgements."""
 
@@ -87,6 +91,9 @@ class _Planning:
         price: float | None, level: float,
     ) -> None:  # fmt: skip
         self.asked, self.lists, self.objective, self.level, self.given_price = asked, lists, objective, level, price
+        varied = [name for name in lists if name == asked.load_name or _is_load(name)]
+        if varied and load is not None:
+            raise InputError(f"{varied[0]} is varied, and a load is given", "--load", "leave one of the two out")
         self.load = load.whole if load is not None and asked.load_name == "users" else load
         count = math.prod(len(values) for values in lists.values())
         if count > MOST:
@@ -104,7 +111,8 @@ class _Planning:
         self.worst = np.argmax(self.judged.violation, axis=1)
         self.violation = self.judged.violation.max(axis=1)
         self.met = np.asarray(self.judged.met.all(axis=1))
-        ends = [asked.current_load()] if load is None else [float(self.levels[0]), float(self.levels[-1])]
+        current = None if varied else asked.current_load()
+        ends = [current] if load is None else [float(self.levels[0]), float(self.levels[-1])]
         within = [[asked.inside(one, at) for at in ends] for one in self.all]
         self.known = within[0][0] is not None
         self.inside = np.array([all(one) for one in within]) if self.known else np.ones(len(self.all), bool)

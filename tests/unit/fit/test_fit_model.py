@@ -298,3 +298,25 @@ def test_unknown_visits_do_not_undo_unknown_times() -> None:
     for users, response in zip((3, 9), found, strict=True):
         known = replaced(sj.Model.parse(text % ("3.0", "0.04")), {"classes.user.population": users})
         assert response == pytest.approx(sj.solve(known).value("response_time"), rel=1e-9)
+
+
+def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what_is_said_of_it() -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE), draws=40)
+    more = FitRuns([mmm_run(rate, servers=4, workers=4) for rate in (50.0, 90.0)])
+    with pytest.raises(FitError, match="no factor workers"):
+        fitted.validate(more)
+    told = fitted.validate(more, changed={"stations.cpu.servers": 4}, level=0.9)
+    assert told.filter(metric="response_time")["inside_interval"].all()
+
+
+def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
+    text = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
+    runs = FitRuns([mmm_run(rate, workers=2) for rate in RATES])
+    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
+    with pytest.raises(FitError, match="say one of them"):
+        fitted.predict({"rate_per_s": 50.0, "workers": 4, "stations.cpu.servers": 3})
+    assert fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": 3}).value("utilisation", "cpu") == pytest.approx(
+        1 / 3, rel=0.1
+    )
+    found = sj.plan(fitted, {"rate_per_s": [30.0, 50.0], "workers": [2]}, "mean < 1s", "workers")
+    assert found.cheapest is not None and found.cheapest.inside

@@ -190,3 +190,10 @@ def test_square_root_staffing() -> None:
     told = waiting_probability([0.5, 1, 1.5, 2, 2.5])
     assert told == pytest.approx([0.505, 0.223, 0.085, 0.027, 0.0070], abs=5e-4)
     assert servers_needed(100, 1.0) == 110
+
+
+def test_a_load_that_is_varied_is_not_given_too_and_is_judged_by_what_was_measured() -> None:
+    model = sj.Model.parse(ONE)
+    for name in ("rate_per_s", "classes.user.rate_per_s"):
+        with pytest.raises(InputError, match="is varied, and a load is given"):
+            sj.plan(model, {name: [10.0, 20.0]}, "mean < 1s", name, load=15.0)
