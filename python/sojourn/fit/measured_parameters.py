@@ -113,13 +113,17 @@ def _of_one_run(measured: Mapping[str, MeasuredValue]) -> list[str]:
     return [f"{', '.join(alone)}: of one run, whose own error is not in the intervals"] if alone else []
 
 
-def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue]) -> FittedModel:
+def drawn_means(measured: Mapping[str, MeasuredValue], count: int, seed: int) -> dict[str, Array]:
+    """Path → as many draws."""
+    rng = np.random.default_rng(seed + 1)
+    return {path: value.draws(count, rng) for path, value in measured.items()}
+
+
+def with_draws(fitted: FittedModel, measured: Mapping[str, MeasuredValue], drawn: Mapping[str, Array]) -> FittedModel:
     """The fit with the measured parameters among its own."""
     if not measured:
         return fitted
-    rng = np.random.default_rng(fitted.seed + 1)
-    columns = dict(zip(fitted.paths, fitted.draws.T, strict=True))
-    columns |= {path: value.draws(len(fitted.draws), rng) for path, value in measured.items()}
+    columns = dict(zip(fitted.paths, fitted.draws.T, strict=True)) | dict(drawn)
     template = replaced(fitted.template, {path: Unknown(value.mean, 0.0) for path, value in measured.items()})
     estimates = {**fitted.estimates, **{path: value.estimate(fitted.level) for path, value in measured.items()}}
     paths = tuple(unknowns(template))

@@ -9,6 +9,9 @@ factor, that explains what is left beyond the spread of the runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, stdtrit
@@ -20,7 +23,7 @@ from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.formula_values import PART, needed_parameters
-from sojourn.fit.measured_parameters import by_run, measured_values, with_draws, with_values
+from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
@@ -31,6 +34,7 @@ from sojourn.solve.load_dependent_times import check_busy_times
 
 Array = NDArray[np.float64]
 DRAWS = 300
+STEP = 1e-4  # of a measured mean, relative, by which it is moved for its slope
 FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor of 150
 
 
@@ -51,7 +55,9 @@ def fit_model(
     measured = measured_values(runs, model)
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
     with data.evaluator.on_workers(on):
-        return with_draws(_fitted(data, level, seed, draws), measured)
+        drawn = drawn_means(measured, draws, seed)
+        moved = _Moved(runs, model, measured, drawn)
+        return with_draws(_fitted(data, level, seed, draws, moved), measured, drawn)
 
 
 def _check_parameters(runs: FitRuns, model: Model) -> None:
@@ -68,7 +74,30 @@ def _check_parameters(runs: FitRuns, model: Model) -> None:
             raise FitError(f"{formula.text} depends on {', '.join(sorted(own))}", path, remedy)
 
 
-def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedModel:
+@dataclass(frozen=True)
+class _Moved:
+    """By how much the unknowns move where a measured mean is another: to first order in it, draws x unknowns."""
+
+    runs: FitRuns
+    model: Model
+    measured: Mapping[str, MeasuredValue]
+    drawn: Mapping[str, Array]
+
+    def of(self, data: FitProblem, x: Array, jacobian: Array, draws: int) -> Array:
+        found, best = np.zeros((draws, len(x))), data.scale.outward(x)[None]
+        back = np.linalg.pinv(data.weight[:, None] * jacobian)
+        for path, value in self.measured.items():
+            if value.each or not value.error:
+                continue
+            step = STEP * max(abs(value.mean), 1e-12)
+            more = {**self.measured, path: replace(value, mean=value.mean + step)}
+            other = FitProblem(self.runs, with_values(self.model, more), by_run(self.measured, len(self.runs.runs)))
+            slope = (other.predicted(best)[0] - data.predicted(best)[0]) / step
+            found -= (self.drawn[path] - value.mean)[:, None] * (back @ (data.weight * slope))[None]
+        return found
+
+
+def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved) -> FittedModel:
     runs, model = data.runs, data.model
     data.told_ever()
     x, jacobian = data.best()
@@ -81,7 +110,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int) -> FittedMode
     best = data.scale.outward(x)
     for network in data.evaluator.networks_at(best[None]):
         check_busy_times(network)
-    off = data.meters(jacobian, draws, rng)
+    off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
     estimates = _estimates(data, best, data.scale.outward(found), off, level, clusters.degrees)
     wide = _widened(found, x, clusters.degrees, data.scale, rng)
     values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))

@@ -196,3 +196,32 @@ def test_at_counts_beside_a_formula_and_for_each_run() -> None:
 
 def test_a_mean_of_one_run_is_said_to_have_no_error() -> None:
     assert "parameters.empty: of one run" in fit_model(closed_runs(), sj.Model.parse(MODEL), draws=40).message
+
+
+def test_what_is_uncertain_in_a_measured_mean_is_in_the_unknowns_that_stand_beside_it() -> None:
+    """Only x + gap is told by the runs: where gap is larger x is as much smaller, and the sum is known as well as without it."""
+    text = """
+[parameters]
+gap_s = { metric = "residence_time", station = "client" }
+x_s = { free = true, low = 0 }
+[stations.cpu]
+[stations.net]
+kind = "delay"
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s]
+cpu = { user = 0.01 }
+net = { user = "x_s + gap_s" }
+"""
+
+    def measured(i: int, point: dict[str, Any], m: sj.Metrics, rng: np.random.Generator) -> dict[Any, float]:
+        return {("client", "", "residence_time"): 0.02 + 0.004 * (-1) ** i}
+
+    points = [{"rate_per_s": float(r)} for r in (10, 20, 30, 40, 50, 60)]
+    truth = {"parameters.x_s": 0.01, "parameters.gap_s": 0.02}
+    fitted = fit_model(runs_of(text, truth, points, measured), sj.Model.parse(text))
+    x, gap = (fitted.draws[:, fitted.paths.index(f"parameters.{n}")] for n in ("x_s", "gap_s"))
+    assert np.corrcoef(x, gap)[0, 1] < -0.9
+    assert np.std(x + gap) < 0.4 * np.std(gap)
+    assert fitted.estimates["parameters.x_s"].low <= 0.01 <= fitted.estimates["parameters.x_s"].high
