@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_fit_model import OPEN, RATES, RUNS, erlang_c, mmm_run
+from mmm_runs import OPEN, RATES, RUNS, erlang_c, mmm_run
 
 import sojourn as sj
 from sojourn.fit.candidate_models import candidates, whole_factors

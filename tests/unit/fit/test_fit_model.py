@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mmm_runs import FREE, OPEN, RATES, RUNS, mmm_run
 
 import sojourn as sj
 from sojourn.errors import FitError, InputError, ModelError
@@ -17,40 +18,6 @@ from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.validate_model import scores
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
-
-OPEN = """
-[stations.cpu]
-servers = 2
-[stations.net]
-kind = "delay"
-[classes.user]
-kind = "open"
-rate_per_s = 1.0
-[demands_s]
-cpu = { user = %s }
-net = { user = %s }
-"""
-FREE = ("{ free = true }", "{ free = true, low = 0 }")
-RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
-
-
-def erlang_c(servers: int, offered: float) -> float:
-    lost = 1.0
-    for k in range(1, servers + 1):
-        lost = offered * lost / (k + offered * lost)
-    return lost / (1 - offered / servers * (1 - lost))
-
-
-def mmm_run(rate: float, service_s: float = 0.02, delay_s: float = 0.005, servers: int = 2, **more: Any) -> FitRun:
-    """What M/M/m and a delay have, by Erlang's formula, with an error of 2 % that alternates from rate to rate."""
-    offered = rate * service_s
-    wait = erlang_c(servers, offered) * service_s / (servers - offered)
-    noise = 1 + 0.02 * (-1) ** int(rate / 10)
-    means = {("", "response_time"): ((wait + service_s + delay_s) * noise, 0.02), ("", "throughput"): (rate, 0.01)}
-    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate, **more}, means, {"processes": offered})
-
-
-RUNS = FitRuns([mmm_run(rate) for rate in RATES])
 
 
 def test_unknowns_come_back_with_intervals_that_hold_them() -> None:
@@ -298,25 +265,3 @@ def test_unknown_visits_do_not_undo_unknown_times() -> None:
     for users, response in zip((3, 9), found, strict=True):
         known = replaced(sj.Model.parse(text % ("3.0", "0.04")), {"classes.user.population": users})
         assert response == pytest.approx(sj.solve(known).value("response_time"), rel=1e-9)
-
-
-def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what_is_said_of_it() -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE), draws=40)
-    more = FitRuns([mmm_run(rate, servers=4, workers=4) for rate in (50.0, 90.0)])
-    with pytest.raises(FitError, match="no factor workers"):
-        fitted.validate(more)
-    told = fitted.validate(more, changed={"stations.cpu.servers": 4}, level=0.9)
-    assert told.filter(metric="response_time")["inside_interval"].all()
-
-
-def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
-    text = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
-    runs = FitRuns([mmm_run(rate, workers=2) for rate in RATES])
-    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
-    with pytest.raises(FitError, match="say one of them"):
-        fitted.predict({"rate_per_s": 50.0, "workers": 4, "stations.cpu.servers": 3})
-    assert fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": 3}).value("utilisation", "cpu") == pytest.approx(
-        1 / 3, rel=0.1
-    )
-    found = sj.plan(fitted, {"rate_per_s": [30.0, 50.0], "workers": [2]}, "mean < 1s", "workers")
-    assert found.cheapest is not None and found.cheapest.inside

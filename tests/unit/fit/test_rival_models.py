@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_fit_model import mmm_run
+from mmm_runs import mmm_run
 
 import sojourn as sj
 from sojourn.errors import FitError, InputError

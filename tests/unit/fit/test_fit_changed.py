@@ -1,0 +1,33 @@
+"""A fit asked for what its runs did not have: factors that the model lacks, a path beside the factor that stands for it."""
+
+from __future__ import annotations
+
+import pytest
+from mmm_runs import FREE, OPEN, RATES, RUNS, mmm_run
+
+import sojourn as sj
+from sojourn.errors import FitError
+from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.model_fit import fit_model
+
+
+def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what_is_said_of_it() -> None:
+    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE), draws=40)
+    more = FitRuns([mmm_run(rate, servers=4, workers=4) for rate in (50.0, 90.0)])
+    with pytest.raises(FitError, match="no factor workers"):
+        fitted.validate(more)
+    told = fitted.validate(more, changed={"stations.cpu.servers": 4}, level=0.9)
+    assert told.filter(metric="response_time")["inside_interval"].all()
+
+
+def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
+    text = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
+    runs = FitRuns([mmm_run(rate, workers=2) for rate in RATES])
+    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
+    with pytest.raises(FitError, match="say one of them"):
+        fitted.predict({"rate_per_s": 50.0, "workers": 4, "stations.cpu.servers": 3})
+    assert fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": 3}).value("utilisation", "cpu") == pytest.approx(
+        1 / 3, rel=0.1
+    )
+    found = sj.plan(fitted, {"rate_per_s": [30.0, 50.0], "workers": [2]}, "mean < 1s", "workers")
+    assert found.cheapest is not None and found.cheapest.inside
