@@ -9,7 +9,7 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
-           Unknown, Cases, Measured: of parameters; replaced: with other numbers
+           Unknown, NumberByFactor, MeasuredParameter: of parameters; replaced: with other numbers
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
 Fit        observe_runs, fit_model, fit_rivals, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
 Predict    predict, gain
@@ -106,9 +106,9 @@ if TYPE_CHECKING:
     from sojourn.validate.validate import validate as validate
 
 _MODEL = (
-    "Breakdowns Cases Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
+    "Breakdowns NumberByFactor Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
     "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
-    "Uniform Weibull Measured Unknown replaced"
+    "Uniform Weibull MeasuredParameter Unknown replaced"
 )
 _ROOMS = (
     "cli control design diagnosis errors file_errors files lab laws load model report runs stats study terminal units"

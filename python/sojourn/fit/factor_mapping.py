@@ -17,7 +17,7 @@ from typing import Any
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import FitError, ModelError
 from sojourn.model import Closed, Model, Open
-from sojourn.model.parameters import Cases
+from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, ModelDraft
 
 
@@ -62,7 +62,9 @@ def _texts(model: Model, name: str) -> tuple[str, ...]:
         given = model.factors[name]
         return (given,) if isinstance(given, str) else tuple(given)
     stated = [f"parameters.{name}"] if name in model.parameters else []
-    stated += [f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, Cases) and v.of == name]
+    stated += [
+        f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, NumberByFactor) and v.of == name
+    ]
     if stated:
         return tuple(stated)
     usual = {"rate_per_s": (Open, "rate_per_s"), "users": (Closed, "population"), "think_s": (Closed, "think_s")}

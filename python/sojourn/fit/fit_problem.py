@@ -18,7 +18,7 @@ from sojourn.fit.run_measurements import measurements
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
 from sojourn.model import Closed, Model, Open
-from sojourn.model.parameters import Cases
+from sojourn.model.parameters import NumberByFactor
 
 Array = NDArray[np.float64]
 SMOOTHINGS = 2
@@ -155,7 +155,7 @@ class FitProblem:
             for n, kind in (("rate_per_s", Open), ("users", Closed))
             if any(isinstance(c, kind) for c in self.model.classes)
         ]
-        own = [v.of if isinstance(v, Cases) else n for n, v in self.model.parameters.items()]
+        own = [v.of if isinstance(v, NumberByFactor) else n for n, v in self.model.parameters.items()]
         had = [n for n in dict.fromkeys(own) if n in self.each[0].factors]
         return [n for n in (*loads, *self.model.factors, *had) if n not in varied]
 

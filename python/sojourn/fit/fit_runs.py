@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError
 from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
-from sojourn.model.parameters import Measured
+from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.core_speed import METRIC
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
@@ -81,7 +81,7 @@ class FitRuns:
         return sorted({name for run in self.runs for name in run.busy})
 
 
-def measured_value(run: FitRun, given: Measured) -> float | None:
+def measured_value(run: FitRun, given: MeasuredParameter) -> float | None:
     """What the run has of a parameter that was measured; None of a run with other factors than those of `at`."""
     if any(run.factors.get(name) != value for name, value in given.at.items()):
         return None

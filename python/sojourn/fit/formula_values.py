@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sojourn.arithmetic import Arithmetic
 from sojourn.model import Exponential, Model, Network
-from sojourn.model.formulas import Formula, RatesFormula, Text, formulas_of
-from sojourn.model.parameters import BUSY, PRESENT, Measured, formula_text
+from sojourn.model.formulas import FormulaBase, RatesFormula, formulas_of
+from sojourn.model.parameters import BUSY, PRESENT, MeasuredParameter, formula_text
 from sojourn.model.unknown_parameters import Unknown
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ class FormulaTarget:
     """One formula: what it needs of the parameters, and how its value goes into a network; `put` None: by the model."""
 
     path: str
-    formula: Text
+    formula: FormulaBase
     needs: frozenset[str]
     put: Edit | None
 
@@ -59,9 +59,9 @@ class FormulaValues:
     def parameters(self, values: Mapping[str, Array], configuration: int) -> dict[str, Any]:
         """All parameters, those that change as one value a row; `values`: of unknown ones, by name."""
         found: dict[str, Any] = {**self.given[configuration], **values}
-        for name, formula in self.order:
+        for name, arithmetic in self.order:
             if name in self.changed:
-                found[name] = formula.arithmetic.value(found)
+                found[name] = arithmetic.value(found)
         return found
 
     def changes(self, values: Mapping[str, Array], configuration: int, rows: int) -> list[list[Any]]:
@@ -87,9 +87,9 @@ class FormulaValues:
         return each
 
     @property
-    def measured(self) -> dict[str, Measured]:
+    def measured(self) -> dict[str, MeasuredParameter]:
         """Parameters that are formulas and were measured."""
-        return {n: v for n, v in self.model.parameters.items() if isinstance(v, Measured) and v.formula}
+        return {n: v for n, v in self.model.parameters.items() if isinstance(v, MeasuredParameter) and v.formula}
 
     def seen(self, values: Mapping[str, Array], which: Sequence[int], rows: int) -> dict[tuple[str, str, str], Array]:
         """Of these the values in each row and configuration, rows outermost, by key."""
@@ -127,32 +127,25 @@ class FormulaValues:
         return on - off if np.isfinite(on - off) and on > off else 0.0
 
 
-def _in_order(model: Model) -> list[tuple[str, Formula]]:
-    """Parameters that are formulas, each after those that it needs."""
-    read = {n: Arithmetic.read(text) for n, v in model.parameters.items() if (text := formula_text(v))}
-    found: list[tuple[str, Formula]] = []
-    while len(found) < len(read):
-        known = {n for n, _ in found}
-        for name, arithmetic in read.items():
-            if name not in known and all(n in known or n not in read for n in arithmetic.names):
-                found.append((name, Formula(0.0, arithmetic)))
-                known.add(name)
-    return found
+def _in_order(model: Model) -> list[tuple[str, Arithmetic]]:
+    """Parameters that are formulas, each after those that it needs: as `parameter_values` finds them."""
+    texts = [(name, formula_text(model.parameters[name])) for name in model.parameter_values]
+    return [(name, Arithmetic.read(text)) for name, text in texts if text]
 
 
 def needed_parameters(model: Model) -> dict[str, frozenset[str]]:
     """Parameter → unknown parameters behind it."""
     found = {n: frozenset([n]) if isinstance(v, Unknown) else frozenset() for n, v in model.parameters.items()}
-    for name, formula in _in_order(model):
-        found[name] = frozenset().union(*(found[n] for n in formula.arithmetic.names))
+    for name, arithmetic in _in_order(model):
+        found[name] = frozenset().union(*(found[n] for n in arithmetic.names))
     return found
 
 
-def _put_in(model: Model, path: str, formula: Text, edits: Callable[[Model, str], Edit | None]) -> Edit | None:
+def _put_in(model: Model, path: str, formula: FormulaBase, edits: Callable[[Model, str], Edit | None]) -> Edit | None:
     if isinstance(formula, RatesFormula):
         station = _station(model.network, path)
         return lambda network, rates: _with_rates(network, station, rates)
-    return _busy_time(model, path) if formula.of_load else edits(model, path)
+    return _dependent_time(model, path) if formula.of_load else edits(model, path)
 
 
 def _station(network: Network, path: str) -> int:
@@ -167,13 +160,15 @@ def _with_rates(network: Network, station: int, rates: Array) -> Network:
     return network.altered(rates={**network.rates, station: rates}, service_s=service_s, service=service)
 
 
-def _busy_time(model: Model, path: str) -> Edit | None:
+def _dependent_time(model: Model, path: str) -> Edit | None:
     """Puts other parameters under the formula of a time that depends on u."""
     _, _, rest = path.partition(".")
-    for number, time in enumerate(model.network.busy_times):
+    for number, time in enumerate(model.network.dependent_times):
         station, cls = model.network.stations[time.station], model.network.classes[time.cls]
         if rest in (f"{station}.{cls}", f"{station}.{cls}.mean"):
-            return lambda network, given: network.altered(busy_times=_replaced(network.busy_times, number, given))
+            return lambda network, given: network.altered(
+                dependent_times=_replaced(network.dependent_times, number, given)
+            )
     return None
 
 

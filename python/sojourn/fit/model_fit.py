@@ -30,7 +30,7 @@ from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
-from sojourn.solve.load_dependent_times import check_busy_times
+from sojourn.solve.load_dependent_times import check_dependent_times
 
 Array = NDArray[np.float64]
 DRAWS = 300
@@ -109,7 +109,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     best = data.scale.outward(x)
     for network in data.evaluator.networks_at(best[None]):
-        check_busy_times(network)
+        check_dependent_times(network)
     off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
     estimates = _estimates(data, best, data.scale.outward(found), off, level, clusters.degrees)
     wide = _widened(found, x, clusters.degrees, data.scale, rng)

@@ -18,7 +18,7 @@ from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.predict_model import predict_model
 from sojourn.fit.watched_servers import watched_servers
-from sojourn.model.parameters import LOADS, Cases
+from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
 from sojourn.units import percent
 
@@ -68,7 +68,7 @@ def _factors(fitted: FittedModelData, run: FitRun, changed: Mapping[str, Any] | 
     if not changed:
         return run.factors
     model = fitted.template
-    own = {v.of if isinstance(v, Cases) else name for name, v in model.parameters.items()}
+    own = {v.of if isinstance(v, NumberByFactor) else name for name, v in model.parameters.items()}
     known = {*model.factors, *own, *LOADS, *(name for one in fitted.configurations for name in one)}
     return {name: value for name, value in run.factors.items() if name in known}
 

@@ -39,13 +39,12 @@ from sojourn.model.distribution_registry import (
 )
 from sojourn.model.model import Model
 from sojourn.model.network_arrays import Network
-from sojourn.model.parameters import Cases, Measured
+from sojourn.model.parameters import MeasuredParameter, NumberByFactor
 from sojourn.model.unknown_parameters import Unknown, replaced
 
 __all__ = [
     "MAP",
     "Breakdowns",
-    "Cases",
     "Choice",
     "Closed",
     "Delay",
@@ -58,10 +57,11 @@ __all__ = [
     "Hyperexponential",
     "LoadDependent",
     "Lognormal",
-    "Measured",
+    "MeasuredParameter",
     "Model",
     "Multicore",
     "Network",
+    "NumberByFactor",
     "Open",
     "Pareto",
     "PhaseType",

@@ -34,7 +34,7 @@ TABLES = (*TIMED, "visits", "routing")
 NOUNS = ("stations", "classes", "regions")
 
 
-class Text:
+class FormulaBase:
     """What all formulas have."""
 
     arithmetic: Arithmetic
@@ -53,7 +53,7 @@ class Text:
         return repr(self.text)
 
 
-class Formula(Text, float):
+class Formula(FormulaBase, float):
     """A number that a text says."""
 
     def __new__(cls, value: float, arithmetic: Arithmetic) -> Formula:
@@ -65,7 +65,7 @@ class Formula(Text, float):
         return float(self), self.arithmetic
 
 
-class WholeFormula(Text, int):
+class WholeFormula(FormulaBase, int):
     """A whole number that a text says, rounded."""
 
     def __new__(cls, value: float, arithmetic: Arithmetic) -> WholeFormula:
@@ -77,7 +77,7 @@ class WholeFormula(Text, int):
         return int(self), self.arithmetic
 
 
-class RatesFormula(Text, tuple[float, ...]):
+class RatesFormula(FormulaBase, tuple[float, ...]):
     """Rates with 1, 2, … present that a text of `n` says; the last holds for more."""
 
     def __new__(cls, values: Any, arithmetic: Arithmetic) -> RatesFormula:
@@ -195,17 +195,18 @@ def formulas_of(parts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Path → formula, of all in the parts of a model."""
     for part in NOUNS:
         for item in parts[part]:
-            yield from _inside(item, f"{part}.{item.name}")
+            yield from inside(item, f"{part}.{item.name}", AnyFormula)
     for part in TABLES:
-        yield from _inside(parts[part], part)
+        yield from inside(parts[part], part, AnyFormula)
 
 
-def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, AnyFormula):
+def inside(value: Any, path: str, kinds: type | tuple[type, ...]) -> Iterator[tuple[str, Any]]:
+    """Path → what is of one of `kinds`, of all in a table or in frozen data; a field whose plain name is taken ends in _."""
+    if isinstance(value, kinds):
         yield path, value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _inside(inner, f"{path}.{key}")
+            yield from inside(inner, f"{path}.{key}", kinds)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _inside(getattr(value, field.name), f"{path}.{field.name.rstrip('_')}")
+            yield from inside(getattr(value, field.name), f"{path}.{field.name.rstrip('_')}", kinds)

@@ -15,7 +15,7 @@ from sojourn.model.components import Closed, LoadDependent, Multicore, Open, Poo
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution, Exponential
 from sojourn.model.formulas import Formula
 from sojourn.model.model_data import ModelData, as_distribution
-from sojourn.model.network_arrays import OPEN, Array, BusyTime, Limit, Network
+from sojourn.model.network_arrays import OPEN, Array, Limit, Network, UtilisationDependentTime
 from sojourn.model.traffic_equations import chains, routes_of, visits_of
 
 
@@ -34,7 +34,7 @@ def lower(model: ModelData) -> Network:
         for k, s in enumerate(names)
     )
     think = tuple(_think(c) for c in model.classes)
-    busy_times = _busy_times(model, names, visits)
+    dependent_times = _dependent_times(model, names, visits)
     return Network(
         model=model,
         stations=tuple(names),
@@ -59,13 +59,13 @@ def lower(model: ModelData) -> Network:
         routes=routes,
         choices=choices,
         limits=_limits(model, names),
-        busy_times=busy_times,
-        at_load=not busy_times,
+        dependent_times=dependent_times,
+        at_load=not dependent_times,
         hosts={k: s for k, s in enumerate(stations) if isinstance(s, Multicore)},
     )
 
 
-def _busy_times(model: ModelData, names: list[str], visits: Array) -> tuple[BusyTime, ...]:
+def _dependent_times(model: ModelData, names: list[str], visits: Array) -> tuple[UtilisationDependentTime, ...]:
     """ModelError for one at a station that is no queue: nothing else has servers that are busy."""
     found = []
     for k, s in enumerate(names):
@@ -79,7 +79,7 @@ def _busy_times(model: ModelData, names: list[str], visits: Array) -> tuple[Busy
                     remedy = "use u at a queue; a station of another kind has no servers that are busy"
                     raise ModelError(mean.text, f"{part}.{s}.{c.name}", remedy)
                 over = float(visits[k, j]) if part == "demands_s" else 1.0
-                found.append(BusyTime(k, j, mean.arithmetic, over, model.parameter_values))
+                found.append(UtilisationDependentTime(k, j, mean.arithmetic, over, model.parameter_values))
     return tuple(found)
 
 

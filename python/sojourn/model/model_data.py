@@ -11,7 +11,7 @@ from sojourn.model.components import Choice, CustomerClass, Region, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
 from sojourn.model.formulas import has_texts, resolved
-from sojourn.model.parameters import Cases, check_parameters, parameter_values
+from sojourn.model.parameters import NumberByFactor, check_parameters, parameter_values
 
 TimesByStation = Mapping[str, Mapping[str, float | str | Distribution]]  # a text is a formula
 Routing = Mapping[str, Mapping[str, Mapping[str, float] | Choice]]
@@ -32,8 +32,8 @@ class ModelData:
     # of a model that is fitted: factor of the runs → path, or paths, of what it changes here; station → what was watched of it
     factors: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     observed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
-    # name → number, unknown, formula of others or `Cases`: what formulas in place of numbers are made of
-    parameters: Mapping[str, float | str | Cases] = field(default_factory=dict)
+    # name → number, unknown, formula of others or `NumberByFactor`: what formulas in place of numbers are made of
+    parameters: Mapping[str, float | str | NumberByFactor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("stations", "classes", "regions"):

@@ -42,7 +42,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class BusyTime:
+class UtilisationDependentTime:
     """The mean time of one visit of class `cls` at `station` (indices): `formula` of u, the utilisation of the station, over `over`
     visits; `given`: its parameters."""
 
@@ -78,7 +78,7 @@ class Network:
     routes: Routes  # rows of states never entered are empty
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
-    busy_times: tuple[BusyTime, ...] = ()  # service times that depend on how busy their station is
+    dependent_times: tuple[UtilisationDependentTime, ...] = ()  # service times that depend on how busy their station is
     at_load: bool = True  # whether these have the value that they have at this load
     hosts: dict[int, Multicore] = field(
         default_factory=dict

@@ -20,7 +20,7 @@ MOST = "most present"  # no name of a parameter
 
 
 @dataclass(frozen=True)
-class Cases:
+class NumberByFactor:
     """A number by a factor of the runs that is a text: `cases[value]`, else `otherwise`; `value` is what the factor is now."""
 
     of: str
@@ -38,11 +38,11 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredParameter:
     """A number that the runs of a fit measured: of `station` and `cls` ("": all) the mean of the runs' `metric`, each over its `per`
     of the whole system where that is given, of those runs whose factors are as in `at`. `value` stands in the model until then.
     With a `formula` it is worth that, and each run in which it was measured is one more number that the formula is fitted to.
-    With `each` a run of the fit has its own value, and a prediction the median of the runs."""
+    With `each` a run of the fit has its own value, and a prediction draws one of them."""
 
     metric: str
     station: str = ""
@@ -56,7 +56,7 @@ class Measured:
 
 def formula_text(given: Any) -> str:
     """Of a parameter that is a formula; "" of any other."""
-    return given if isinstance(given, str) else given.formula if isinstance(given, Measured) else ""
+    return given if isinstance(given, str) else given.formula if isinstance(given, MeasuredParameter) else ""
 
 
 def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -70,14 +70,14 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
         place = f"parameters.{name}"
         if isinstance(given, str) or formula_text(given):
             formulas[name] = read_formula(formula_text(given), parameters, (), place)
-        elif isinstance(given, Cases):
+        elif isinstance(given, NumberByFactor):
             try:
                 found[name] = given.number
             except KeyError:
                 known = ", ".join(given.cases)
                 raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or give otherwise") from None
         else:
-            found[name] = float(given.value if isinstance(given, Measured) else given)
+            found[name] = float(given.value if isinstance(given, MeasuredParameter) else given)
     while formulas:
         ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
         if not ready:
@@ -102,21 +102,21 @@ def check_parameters(parameters: Any) -> None:
         if name in LOADS:
             remedy = f"choose another name: a load of the runs is called {name}, and goes to the class by itself"
             raise ModelError(repr(name), "parameters", remedy)
-        if isinstance(value, Cases):
+        if isinstance(value, NumberByFactor):
             if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):
                 raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text")
             if not isinstance(value.of, str) or not isinstance(value.value, str):
                 raise ModelError(repr(value.of), f"{place}.of", "give of and value as texts")
             if value.otherwise is not None and not _is_number(value.otherwise):
                 raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
-        elif isinstance(value, Measured):
+        elif isinstance(value, MeasuredParameter):
             _check_measured(value, place)
         elif not isinstance(value, str) and not _is_number(value):
             remedy = "give a number, { free = true }, a formula, { of, value, cases } or { metric, station }"
             raise ModelError(repr(value), place, remedy)
 
 
-def _check_measured(value: Measured, place: str) -> None:
+def _check_measured(value: MeasuredParameter, place: str) -> None:
     for key, text in (
         ("metric", value.metric),
         ("station", value.station),

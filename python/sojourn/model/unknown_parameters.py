@@ -7,12 +7,13 @@ so that what `sojourn solve` says of an unfitted file says nothing of the servic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from sojourn.errors import ModelError
 from sojourn.model.checked_values import number
+from sojourn.model.formulas import inside
 from sojourn.model.model_data import ModelData
 
 SomeModel = TypeVar("SomeModel", bound=ModelData)
@@ -75,25 +76,9 @@ def unknown(table: Mapping[str, Any], place: str) -> Unknown:
 
 def unknowns(model: ModelData) -> dict[str, Unknown]:
     """Path → unknown, in the order of the file: "demands_s.cpu.user", "service_s.cpu.user.scv", "classes.user.think_s"."""
-    found: dict[str, Unknown] = {}
-    found |= dict(_inside(model.parameters, "parameters"))
-    for part in NOUNS:
-        for item in getattr(model, part):
-            found |= dict(_inside(item, f"{part}.{item.name}"))
-    for part in TABLES[1:]:
-        found |= dict(_inside(getattr(model, part), part))
-    return found
-
-
-def _inside(value: Any, path: str) -> Iterator[tuple[str, Unknown]]:
-    if isinstance(value, Unknown):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _inside(inner, f"{path}.{key}")
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _inside(getattr(value, field.name), f"{path}.{_plain(field.name)}")
+    nouns = [(f"{part}.{item.name}", item) for part in NOUNS for item in getattr(model, part)]
+    tables = [(part, getattr(model, part)) for part in TABLES]
+    return {p: v for path, held in (tables[0], *nouns, *tables[1:]) for p, v in inside(held, path, Unknown)}
 
 
 class ModelDraft(Generic[SomeModel]):

@@ -19,7 +19,7 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
 from sojourn.model.network_arrays import Network
-from sojourn.model.parameters import Cases
+from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
@@ -62,7 +62,7 @@ class ModelPredictor:
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
-        cases = {v.of for v in self.model.parameters.values() if isinstance(v, Cases)}
+        cases = {v.of for v in self.model.parameters.values() if isinstance(v, NumberByFactor)}
         known = {*self.model.factors, *self.model.parameters, *cases, "users", "think_s", "rate_per_s"}
         for name in short:
             if name not in known:
@@ -207,7 +207,7 @@ def _all_said(fitted: FittedModel, said: set[str]) -> None:
         paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
         if len(known) > 1 and name not in said and not paths & said and name not in ("rate_per_s", "users"):
             raise _not_said(name)
-    parameters = {v.of if isinstance(v, Cases) else name for name, v in fitted.model.parameters.items()}
+    parameters = {v.of if isinstance(v, NumberByFactor) else name for name, v in fitted.model.parameters.items()}
     for name in sorted(parameters):
         known = {repr(run[name]) for run in fitted.configurations if name in run}
         if len(known) > 1 and not {name, f"parameters.{name}"} & said:

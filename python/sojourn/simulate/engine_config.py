@@ -33,7 +33,7 @@ def configuration(
     """
     if not network.at_load:
         raise ModelError(
-            network.busy_times[0].formula.text, "times", "use the network of sojourn.solve.solve.settled_network"
+            network.dependent_times[0].formula.text, "times", "use the network of sojourn.solve.solve.settled_network"
         )
     return {
         "seed": seed,

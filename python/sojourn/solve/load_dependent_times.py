@@ -50,7 +50,7 @@ def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
     if all(n.at_load for n in networks):
         return list(networks)
     first = networks[0]
-    stations = sorted({time.station for time in first.busy_times})
+    stations = sorted({time.station for time in first.dependent_times})
     lossy = bool(np.isfinite(first.capacity).any()) or bool(first.limits)  # not all that is offered is carried
     if not first.closed.any() and not lossy:
         times = {k: _StationTimes.of(networks, k) for k in stations}
@@ -59,9 +59,9 @@ def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
     return _iterated(networks, stations, answer)
 
 
-def check_busy_times(network: Network) -> None:
+def check_dependent_times(network: Network) -> None:
     """Raises ModelError for a time that is below 0, or none, somewhere between idle and full."""
-    for time in network.busy_times:
+    for time in network.dependent_times:
         with np.errstate(all="ignore"):
             values = np.broadcast_to(time.formula.value({**time.given, BUSY: GRID}), GRID.shape)
         wrong = ~(np.isfinite(values) & (values >= 0))
@@ -77,7 +77,7 @@ def check_busy_times(network: Network) -> None:
 def saturation(networks: Sequence[Network]) -> Array:
     """P, by what all arrivals of an open network are to be multiplied until a station with such times is full; infinite without any."""
     found = np.full(len(networks), np.inf)
-    for k in sorted({time.station for time in networks[0].busy_times}):
+    for k in sorted({time.station for time in networks[0].dependent_times}):
         with np.errstate(divide="ignore"):
             found = np.minimum(found, (GRID / _StationTimes.of(networks, k).offered(GRID)).max(axis=1))
     return found
@@ -96,9 +96,9 @@ class _StationTimes:
     @staticmethod
     def of(networks: Sequence[Network], station: int) -> _StationTimes:
         formulas = []
-        for number, time in enumerate(networks[0].busy_times):
+        for number, time in enumerate(networks[0].dependent_times):
             if time.station == station:
-                own = [n.busy_times[number].given for n in networks]
+                own = [n.dependent_times[number].given for n in networks]
                 names = [name for name in time.formula.names if name != BUSY]
                 given = {name: np.array([g[name] for g in own])[:, None] for name in names}
                 formulas.append((time.cls, time.over, time.formula, given))
@@ -144,7 +144,7 @@ def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> list
 
 def _put(network: Network, times: dict[int, Array]) -> Network:
     service_s, service = network.service_s.copy(), [list(row) for row in network.service]
-    for time in network.busy_times:
+    for time in network.dependent_times:
         mean = float(times[time.station][time.cls])
         service_s[time.station, time.cls] = mean
         service[time.station][time.cls] = _with_mean(service[time.station][time.cls], mean)

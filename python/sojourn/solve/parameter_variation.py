@@ -19,7 +19,7 @@ from sojourn.model import Choice, Distribution, Exponential, Model, Multicore, N
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
-from sojourn.model.parameters import Cases
+from sojourn.model.parameters import NumberByFactor
 
 NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
@@ -115,7 +115,7 @@ def _changed(held: Any, path: str, value: Any) -> Any:
     """One part of a model with the number at `path` replaced."""
     part, name, key = _split(path)
     if part == PARAMETERS:
-        if name and key == "value" and isinstance(held.get(name), Cases):
+        if name and key == "value" and isinstance(held.get(name), NumberByFactor):
             return {**held, name: replace(held[name], value=value)}
         if key not in held or name:
             raise ModelError(
@@ -153,7 +153,7 @@ def _full(model: Model, path: str) -> str:
     """A name of `[parameters]` stands for its path."""
     if path in model.parameters:
         return f"{PARAMETERS}.{path}"
-    cases = [name for name, value in model.parameters.items() if isinstance(value, Cases) and value.of == path]
+    cases = [name for name, value in model.parameters.items() if isinstance(value, NumberByFactor) and value.of == path]
     return f"{PARAMETERS}.{cases[0]}.value" if len(cases) == 1 else path
 
 

@@ -72,7 +72,7 @@ def features(network: Network) -> dict[str, str]:
             start = (*network.stations, "outside")[node]
             found["choices"] = f"the route of {network.classes[c]} from {start} depends on the state ({choice.policy})"
     if not network.at_load:
-        time = network.busy_times[0]
+        time = network.dependent_times[0]
         where = f"{network.stations[time.station]}, {network.classes[time.cls]}"
         found["busy times"] = f"the time of {where} depends on how busy the station is; `solve` finds it first"
     for s in network.model.stations:

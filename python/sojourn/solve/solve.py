@@ -14,7 +14,7 @@ from sojourn.model.model import as_model
 from sojourn.solve import registry
 from sojourn.solve.automatic_method import nothing_applies, preferred, too_dear
 from sojourn.solve.law_verification import verify
-from sojourn.solve.load_dependent_times import at_load, at_rest, check_busy_times
+from sojourn.solve.load_dependent_times import at_load, at_rest, check_dependent_times
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.metric_rows import metrics
 from sojourn.solve.registry import BUDGET_S, named, refusal
@@ -59,7 +59,7 @@ def answer(
         return apart(networks, wanted, budget_s, factors)
     solution, name = found
     complete(networks, solution, method, wanted, budget_s)
-    if networks[0].busy_times:
+    if networks[0].dependent_times:
         solution.message = "\n".join(filter(None, (solution.message, FOLLOWS)))
     return metrics(networks, solution, name, factors)
 
@@ -91,7 +91,7 @@ def settled(networks: Sequence[Network], budget_s: float = BUDGET_S) -> list[Net
         return found[0]
 
     for network in networks[:1]:
-        check_busy_times(network)
+        check_dependent_times(network)
     return at_load(networks, solution)
 
 

@@ -52,7 +52,7 @@ class TrafficSolution:
         """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
         with np.errstate(divide="ignore", invalid="ignore"):
             plain = self.share.copy()
-            plain[:, [time.station for time in self.networks[0].busy_times]] = (
+            plain[:, [time.station for time in self.networks[0].dependent_times]] = (
                 0.0  # whose times are others when they are full
             )
             fullest = np.minimum(1 / plain.max(axis=1), load_dependent_times.saturation(self.networks))

@@ -85,7 +85,7 @@ class OpenQueuePoints:
         with np.errstate(divide="ignore"):
             self.limit = (
                 read.rate.sum(axis=1) * saturation(read.networks)
-                if read.networks[0].busy_times
+                if read.networks[0].dependent_times
                 else read.servers / read.mean_s
             )
             self.served = read.rate * np.minimum(1.0, 1 / read.load)[:, None]
