@@ -47,6 +47,7 @@ class DrawnPoint:
 def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint:
     """`point`: factors of the runs and paths of the model → values. Raises FitError and ModelError for what the model does not have,
     MethodRefused where no method answers it."""
+    fitted = fitted.at(point)
     point = {_name(fitted, key): value for key, value in point.items()}
     factors = {k: v for k, v in point.items() if "." not in k}
     paths = {k: v for k, v in point.items() if "." in k}

@@ -30,12 +30,13 @@ class FactorMapping:
     value: Arithmetic
 
     def result(self, given: Mapping[str, Any]) -> Any:
-        """What is put there, from the factors of a configuration. Raises FitError for a factor that is not there."""
+        """What is put there, from the factors of a configuration; true and false are 1 and 0. Raises FitError for a factor that is not there."""
         for name in self.value.names:
             if name not in given:
                 remedy = f"use {', '.join(given) or 'factors that the runs have'}"
                 raise FitError(f"no factor {name}", f"factors.{self.name}", remedy)
-        return self.value.value(given)
+        value = self.value.value(given)
+        return int(value) if isinstance(value, bool) else value
 
 
 def path_of(name: str) -> FactorMapping:
@@ -49,7 +50,8 @@ def factors_of(model: Model, configurations: Sequence[Mapping[str, Any]]) -> lis
     found = [_factor(name, text) for name in names for text in _texts(model, name)]
     for name in names:
         values = {repr(c.get(name)) for c in configurations}
-        if len(values) > 1 and not any(f.name == name for f in found) and model.factors.get(name) != ():
+        told = any(f.name == name for f in found) or name in model.where or model.factors.get(name) == ()
+        if len(values) > 1 and not told:
             remedy = (
                 f'add [factors] {name} = "stations.…" (a path of the model), or use {name} of [parameters] in a formula'
             )

@@ -76,6 +76,16 @@ class FitRuns:
         """Each configuration once, in the order in which they were run."""
         return list(dict.fromkeys(run.configuration for run in self.runs))
 
+    def of(self, model: Model) -> FitRuns:
+        """Those that it is a model of. Raises FitError where there is none."""
+        own = [run for run in self.runs if model.is_of(run.factors)]
+        if len(own) == len(self.runs):
+            return self
+        said = " and ".join(f"{name} = {value!r}" for name, value in model.where.items())
+        if not own:
+            raise FitError(f"no run with {said}", "where", "give runs of what this is a model of")
+        return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"))
+
     @property
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
@@ -101,7 +111,7 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
     opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
     _of_one_service(opened)
-    read = [_run(folder) for folder in opened]
+    read = [observe_run(folder) for folder in opened]
     left = without_manifest(rest)
     left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
     used = [run for run in read if _usable(run)]
@@ -131,7 +141,8 @@ def _usable(run: FitRun) -> bool:
     return run.valid and bool(run.means)
 
 
-def _run(folder: RunFolder) -> FitRun:
+def observe_run(folder: RunFolder) -> FitRun:
+    """What one run says, valid or not."""
     manifest = folder.manifest
     frame = folder.frame("metrics")
     means: dict[tuple[str, str], tuple[float, float]] = {}

@@ -37,6 +37,8 @@ def to_toml(fitted: FittedModelData) -> str:
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
         fit["alternatives"] = {"weights": list(weights), "files": [to_toml(m) for m in models]}
+    if fitted.elsewhere:
+        fit["elsewhere"] = [to_toml(m) for m in fitted.elsewhere]
     return tomli_w.dumps({**as_tables(fitted.model), "fit": fit})
 
 
@@ -64,6 +66,7 @@ def _parsed(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             tuple((float(w), _parsed(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
+            tuple(_parsed(text, path, make) for text in table.get("elsewhere", ())),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
@@ -86,4 +89,5 @@ def text(fitted: FittedModelData) -> str:
                          f"worst {percent(max(values))}")  # fmt: skip
     own = fitted.model_error
     lines.append(f"  {NO_ERROR}" if own is None else f"  the model's own error: {percent(own)} of all demands")
-    return "\n".join([*lines, *(f"  {line}" for line in fitted.message.splitlines())])
+    lines += [f"  {line}" for line in fitted.message.splitlines()]
+    return "\n".join([*lines, *map(text, fitted.elsewhere)])

@@ -32,7 +32,8 @@ class FittedModel(FittedModelData, FittedDefaults):
     `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
     `alternatives`: other models that predict about as well, with their weights in predictions, beside it
     (`model_averaging`).
-    `factors`: count, the draws of that factor on all demands (`longer`).
+    `factors`: count, the draws of that factor on all demands (`longer`). `elsewhere`: models of other runs (`Model.where`), each of
+    which answers where it is the one.
     """
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:

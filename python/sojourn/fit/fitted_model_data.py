@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.errors import FitError
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.model import Model
 
@@ -36,6 +38,22 @@ class FittedModelData:
     alternatives: tuple[tuple[float, FittedModelData], ...] = ()
     factors: tuple[float, ...] | None = None
     noise_degrees: Mapping[str, float] = field(default_factory=dict)
+    elsewhere: tuple[FittedModelData, ...] = ()
+
+    def knows(self, factors: Mapping[str, Any]) -> bool:
+        """Whether it, or a model beside it, is one of a run with these factors."""
+        return any(one.model.is_of(factors) for one in (self, *self.elsewhere))
+
+    def at(self, factors: Mapping[str, Any]) -> FittedModelData:
+        """The one of a run with these factors. Raises FitError where none is."""
+        every = (self, *self.elsewhere)
+        names = {name: None for one in every for name in one.model.where}
+        found = [one for one in every if one.model.is_of(factors)]
+        if len(found) != 1:
+            said = ", ".join(f"{name} = {factors[name]!r}" for name in names if name in factors)
+            value = f"no model of runs with {said}" if said else f"no {' and no '.join(names)}"
+            raise FitError(value, "predict", f"say {' or '.join(_where(one.model) for one in every)}")
+        return replace(found[0], elsewhere=())
 
     @property
     def longer(self) -> Array:
@@ -49,7 +67,7 @@ class FittedModelData:
     @property
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
-        return replace(self, alternatives=())
+        return replace(self, alternatives=(), elsewhere=())
 
     @property
     def weighted(self) -> tuple[tuple[float, FittedModelData], ...]:
@@ -66,3 +84,7 @@ class FittedModelData:
         """Whether something of this name is looked for in the model: a factor of the runs that it has no path for changes nothing."""
         known = "." in name or name in LOADS or name in self.model.factors
         return known or not any(name in one for one in self.configurations)
+
+
+def _where(model: Model) -> str:
+    return " and ".join(f"{name} = {value!r}" for name, value in model.where.items())

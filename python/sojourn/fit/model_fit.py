@@ -51,6 +51,7 @@ def fit_model(
     check_level(level)
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
+    runs = runs.of(model)
     _check_parameters(runs, model)
     measured = measured_values(runs, model)
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))

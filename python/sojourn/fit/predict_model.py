@@ -40,11 +40,13 @@ def predict_model(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | An
         k: list(v) if isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) else [v] for k, v in vary.items()
     }
     points = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-    mixture = ModelMixture(fitted)
+    mixtures: dict[int, ModelMixture] = {}
     rows: list[Row] = []
     names: set[str] = set()
     refused: list[str] = []
     for point in points:
+        own = fitted.at(point)
+        mixture = mixtures.setdefault(id(own.template), ModelMixture(own))
         try:
             told = mixture.rows(point, level)
         except MethodRefused as error:
@@ -52,8 +54,10 @@ def predict_model(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | An
             told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
         rows += [row | point for row in told]
         names |= {row["status"] for row in told}
-    own_error = all(model.model_error is not None for _, model in fitted.weighted)
-    lines = [status.message(names), *refused, ABOUT if own_error else ABOUT_LESS, _outside(rows), *mixture.notes]
+    asked = list(mixtures.values())
+    own_error = all(model.model_error is not None for mixture in asked for _, model in mixture.models)
+    notes = [note for mixture in asked for note in mixture.notes]
+    lines = [status.message(names), *refused, ABOUT if own_error else ABOUT_LESS, _outside(rows), *notes]
     return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
 
 

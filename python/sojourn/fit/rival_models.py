@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sojourn.errors import FitError, InputError, MethodRefused
 from sojourn.fit.chosen_model import ChosenModel
@@ -48,15 +49,44 @@ def fit_rivals(
     runs: FitRuns, models: Mapping[str, Model | str], level: float = 0.95, seed: int = 1, *, on: On = None
 ) -> ChosenModel:
     """Fits each of `models` (name → a model with unknowns, or "auto"), and averages those that predict about as well where a
-    configuration is left out: the simplest is named, the others are its alternatives.
+    configuration is left out: the simplest is named, the others are its alternatives. Models of different runs (`Model.where`) are no
+    rivals: each answers where it is the one.
 
     `on`: workers, as of `fit_model`. What the runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
     that is so of all of them, InputError for what is no model.
     """
     if not models:
         raise InputError("no model", "models", "give two or more, by name")
+    groups = _by_runs(models)
     with nullcontext() if on is None else open_workers(on) as workers:
-        return _fitted(runs, models, level, seed, workers)
+        found = [_fitted(runs, own, level, seed, workers) for own in groups]
+    return found[0] if len(found) == 1 else _together(found)
+
+
+def _by_runs(models: Mapping[str, Model | str]) -> list[dict[str, Model | str]]:
+    """Rivals are models of the same runs (`Model.where`). Raises InputError for two of which a run could be of both."""
+    groups: list[tuple[Mapping[str, Any], dict[str, Model | str]]] = []
+    for name, model in models.items():
+        where = model.where if isinstance(model, Model) else {}
+        own = next((group for known, group in groups if known == where), None)
+        if own is not None:
+            own[name] = model
+            continue
+        for known, group in groups:
+            if all(known[factor] == where[factor] for factor in known.keys() & where.keys()):
+                value = f"{name} and {next(iter(group))} are models of different runs, and some runs may be of both"
+                raise InputError(value, "where", "give [where] of the same factors in each")
+        groups.append((where, {name: model}))
+    return [group for _, group in groups]
+
+
+def _together(parts: Sequence[ChosenModel]) -> ChosenModel:
+    """Models of different runs as one, each of which answers where it is the one."""
+    first, *others = parts
+    best = replace(first.best, elsewhere=tuple(part.best for part in others))
+    fits = {name: fitted for part in parts for name, fitted in part.fits.items()}
+    why = "\n".join(part.why for part in parts)
+    return ChosenModel(best, ", ".join(part.name for part in parts), fits, why, all(part.good for part in parts))
 
 
 def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed: int, on: On) -> ChosenModel:

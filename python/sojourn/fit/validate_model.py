@@ -44,9 +44,11 @@ def validate_model(
     check_level(level)
     if up_to is not None:
         check_up_to(up_to)
-    spread = _repeated(fitted, runs)
+    spread = {key: own for one in (fitted, *fitted.elsewhere) for key, own in _repeated(one, runs).items()}
+    whole = fitted
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
+        fitted = whole.at({**run.factors, **(changed or {})})
         point = {**_factors(fitted, run, changed), **(changed or {})}
         told = _told(fitted, point, level)
         if up_to is not None and _beyond(run, told, up_to):

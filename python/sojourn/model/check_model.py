@@ -44,6 +44,7 @@ def check(model: ModelData, network: Callable[[], Network]) -> None:
         raise ModelError("no class", "classes", "add a closed or an open class")
     _references(model, stations)
     _of_runs(model, stations)
+    _where(model)
     for part in ("demands_s", "service_s", "visits"):
         _table(model, part, stations)
     _together(model, stations)
@@ -71,6 +72,14 @@ def _of_runs(model: ModelData, stations: Collection[str]) -> None:
                 raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
             for text in many if part == "factors" else ():
                 _leads(model, text.partition("=")[0].strip(), f"factors.{key}")
+
+
+def _where(model: ModelData) -> None:
+    if not isinstance(model.where, Mapping):
+        raise ModelError(repr(model.where), "where", "give a table of factors of the runs")
+    for name, value in model.where.items():
+        if not isinstance(value, str | int | float):
+            raise ModelError(repr(value), f"where.{name}", "give the text or number that the factor has in these runs")
 
 
 def _leads(model: ModelData, path: str, place: str) -> None:

@@ -34,6 +34,8 @@ class ModelData:
     observed: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     # name → number, unknown, formula of others or `NumberByFactor`: what formulas in place of numbers are made of
     parameters: Mapping[str, float | str | NumberByFactor] = field(default_factory=dict)
+    # factor → value: the runs that this is a model of; others are not fitted, and not predicted
+    where: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("stations", "classes", "regions"):
@@ -57,6 +59,10 @@ class ModelData:
     @cached_property
     def _by_name(self) -> dict[str, Station]:
         return {s.name: s for s in reversed(self.stations)}
+
+    def is_of(self, factors: Mapping[str, Any]) -> bool:
+        """Whether this is a model of a run with these factors; one that is not said is as it must be."""
+        return all(factors.get(name, value) == value for name, value in self.where.items())
 
     def station(self, name: str) -> Station:
         return self._by_name[name]

@@ -48,6 +48,7 @@ PARTS = (
     "regions",
     "factors",
     "observed",
+    "where",
 )
 BESIDE = ("fit",)  # what a fitted model has beside the model
 NOUNS = ("stations", "classes", "regions")
@@ -80,7 +81,7 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
             raise ModelError(f"unknown key {key!r}", key, instead(key, list(PARTS)))
     if not isinstance(data.get("name", ""), str):
         raise ModelError(repr(data["name"]), "name", "give a text")
-    tables = {part: _tables(data, part) for part in PARTS[2:-2]}
+    tables = {part: _tables(data, part) for part in PARTS[2:-3]}
     parameters = data.get("parameters", {})
     return {
         "stations": [_noun(STATIONS, "queue", t, f"stations.{n}", n) for n, t in tables["stations"].items()],
@@ -98,6 +99,7 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
         else parameters,
         "factors": data.get("factors", {}),
         "observed": data.get("observed", {}),
+        "where": data.get("where", {}),
     }
 
 
@@ -163,7 +165,7 @@ def as_tables(model: ModelData) -> dict[str, Any]:
     for part in ("demands_s", "service_s", "visits"):
         found[part] = {s: {c: plain(v) for c, v in row.items()} for s, row in getattr(model, part).items()}
     found["routing"] = {cls: {start: _ends(row) for start, row in rows.items()} for cls, rows in model.routing.items()}
-    found |= {part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed")}
+    found |= {part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed", "where")}
     return {part: value for part, value in found.items() if value}
 
 

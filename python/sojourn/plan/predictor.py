@@ -71,6 +71,8 @@ def predictor_of(model: Any, vary: Mapping[str, Sequence[Any]]) -> Predictor:
         model = reader.read(model)
     if isinstance(model, Fitted):
         return TwoClassPredictor(model, vary)
+    if isinstance(model, FittedModel):
+        model = model.at({name: values[0] for name, values in vary.items() if len(values) == 1})
     if isinstance(model, FittedModel) and model.alternatives:
         return AveragedPredictor(model, vary)
     if isinstance(model, Model | FittedModel):

@@ -14,7 +14,7 @@ from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.study.analysis import function
 from sojourn.study.file_schema import StudyFile, StudySection
-from sojourn.study.fit_templates import FitTemplate, ModelFilesTemplate, template_of
+from sojourn.study.fit_templates import FitTemplate, fit_template, model_files
 from sojourn.study.kinds import SYSTEMS
 from sojourn.study.model_check import check_models
 from sojourn.study.named_objects import named
@@ -115,7 +115,7 @@ def read_plan(
         raise StudyError(error.value, f"{_place(error, study, file)}: {error.place}", error.remedy) from None
     measured, predicted, not_shown = _possible(measured, predicted, system, file)
     _blind(measured, predicted, file)
-    template = template_of(study.fit.model, file.parent, file) if study.fit else None
+    template = fit_template(study.fit, file.parent, file) if study.fit else None
     for number, part in enumerate(study.analysis):
         function(part.name, file.parent, at(file, ("analysis", number, "name")))
     mark = fingerprint(
@@ -125,9 +125,9 @@ def read_plan(
     plan = CheckedStudy(
         study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick
     )
-    if isinstance(template, ModelFilesTemplate) and FIT in wanted:
+    if (files := model_files(template)) and FIT in wanted:
         fitted = [point for point in measured if plan.is_fitted(point.section, point.factors)]
-        check_models(template.paths, system, fitted, predicted)
+        check_models(files, system, fitted, predicted)
     return plan
 
 

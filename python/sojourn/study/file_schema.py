@@ -65,9 +65,11 @@ class StudySection(VariedFactors):
 
 class FitSection(StrictTable):
     """`[fit]`: a model file with unknowns, several of them, `auto`, or a template by name with its `options`; from which
-    sections, without the runs that are held out (factor → values); at which level predictions are."""
+    sections, without the runs that are held out (factor → values); at which level predictions are. `against`: the same again, of a model
+    that it is compared with, and not averaged with."""
 
     model: str | tuple[str, ...]
+    against: str | tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     hold_out: dict[str, list[Any]] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)

@@ -6,24 +6,28 @@ A template inherits `FitTemplate`; cases bring theirs by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from sojourn.cases import known
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
-from sojourn.fit.fit_runs import observe_runs
+from sojourn.fit.fit_runs import measured_value, observe_run, observe_runs
 from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.rival_models import AVERAGED, fit_rivals, read_rivals, rival_names
 from sojourn.model import Model
+from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.run_folder import RunFolder
+from sojourn.study.file_schema import FitSection
 from sojourn.study.named_objects import named
 from sojourn.study.study_file import at
 from sojourn.table import Metrics
+
+FILES = "model files"  # of different runs, together
 
 
 class FittedProtocol(Protocol):
@@ -109,12 +113,62 @@ class ModelFilesTemplate(FitTemplate):
             chosen = choose_model(seen, seed=seed)
             return RivalModels({name: chosen.best}, name, chosen.why)
         chosen = fit_rivals(seen, models, seed=seed)
-        if chosen.best == chosen.fits[chosen.name]:
+        if chosen.best == chosen.fits.get(chosen.name):
             return RivalModels(chosen.fits, chosen.name, chosen.why)
+        if chosen.best.elsewhere:
+            return RivalModels({FILES: chosen.best}, FILES, chosen.why)
         return RivalModels({AVERAGED: chosen.best, **chosen.fits}, AVERAGED, chosen.why)
 
     def read(self, path: Path) -> FittedModel:
         return FittedModel.read(path)
+
+    def conditions(self, folder: RunFolder) -> Mapping[str, float]:
+        """Parameters that each run has for itself, as this one measured them."""
+        run, found = observe_run(folder), {}
+        for model in (Model.read(path) for path in self.paths):
+            for name, given in model.parameters.items() if model.is_of(run.factors) else ():
+                if isinstance(given, MeasuredParameter) and given.each:
+                    value = measured_value(run, given)
+                    found |= {} if value is None else {name: value}
+        return found
+
+
+@dataclass(frozen=True)
+class ComparedTemplate(FitTemplate):
+    """The models of `own`, and those of `other` beside them."""
+
+    own: FitTemplate
+    other: FitTemplate
+
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
+        found, beside = self.own.fit(runs, seed, options), self.other.fit(runs, seed, {})
+        return replace(found, fitted={**beside.fitted, **found.fitted})
+
+    def read(self, path: Path) -> FittedProtocol:
+        try:
+            return self.own.read(path)
+        except InputError:
+            return self.other.read(path)
+
+    def conditions(self, folder: RunFolder) -> Mapping[str, float]:
+        return {**self.other.conditions(folder), **self.own.conditions(folder)}
+
+
+def fit_template(part: FitSection, folder: Path, file: Path) -> FitTemplate:
+    """What `[fit]` names.
+
+    Raises:
+        StudyError: no such file, no such template.
+    """
+    own = template_of(part.model, folder, file)
+    return ComparedTemplate(own, template_of(part.against, folder, file)) if part.against else own
+
+
+def model_files(template: FitTemplate | None) -> list[Path]:
+    """The model files that it fits."""
+    if isinstance(template, ComparedTemplate):
+        return model_files(template.own) + model_files(template.other)
+    return template.paths if isinstance(template, ModelFilesTemplate) else []
 
 
 def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTemplate:

@@ -12,6 +12,7 @@ from sojourn.file_errors import meant
 from sojourn.fit.meter_errors import INTERRUPTS
 from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.model import Model
+from sojourn.model.parameters import NumberByFactor
 from sojourn.study.study_file import at
 from sojourn.study.study_points import SHARE
 from sojourn.study.system import Point, System
@@ -31,11 +32,12 @@ def check_models(files: Iterable[Path], system: System, fitted: Sequence[Point],
         model = Model.read(file)
         if known is not None:
             _observed(model, known, file)
-        seen = [point.factors for point in fitted]
-        for point in predicted:
+        known_runs, wanted = ([p for p in points if model.is_of(p.factors)] for points in (fitted, predicted))
+        seen = [point.factors for point in known_runs]
+        for point in wanted:
             changes_something([model], seen, point, f"{file}: ")
-        _answered(model, fitted, "section", file)
-        _answered(model, predicted, "predict", file)
+        _answered(model, known_runs, "section", file)
+        _answered(model, wanted, "predict", file)
 
 
 def _resources(system: System) -> Collection[str] | None:
@@ -55,9 +57,11 @@ def _observed(model: Model, known: Collection[str], file: Path) -> None:
                 raise StudyError(f"the system has no resource {name!r}", place, remedy)
 
 
-def changes_something(models: Iterable[Model], seen: Collection[Factors], point: Point, where: str = "") -> None:
+def changes_something(models: Sequence[Model], seen: Collection[Factors], point: Point, where: str = "") -> None:
     """StudyError where a factor of a prediction has a value that no run has, and no model says what it changes."""
-    known = USUAL.union({SHARE}, *(model.factors for model in models))
+    models = [model for model in models if model.is_of(point.factors)]
+    own = [v.of if isinstance(v, NumberByFactor) else name for m in models for name, v in m.parameters.items()]
+    known = USUAL.union({SHARE}, own, *(model.factors for model in models))
     for name, value in point.factors.items():
         if name not in known and "." not in name and repr(value) not in {repr(one.get(name)) for one in seen}:
             remedy = f'say what it changes under [factors] of the model file: {name} = "stations.…"'

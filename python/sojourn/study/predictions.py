@@ -18,6 +18,7 @@ from sojourn.errors import StudyError
 from sojourn.files.reading import read_json
 from sojourn.files.writing import write_whole
 from sojourn.runs.run_folder import clock_times
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.study.checked_study import CheckedStudy
 from sojourn.study.fit_templates import FittedProtocol, FitTemplate, RivalModels
 from sojourn.study.model_check import changes_something
@@ -131,11 +132,9 @@ def is_interval(low: float | None, high: float | None) -> bool:
 
 
 def _works(fitted: FittedProtocol, point: Point) -> None:
-    model, configurations = getattr(fitted, "model", None), getattr(fitted, "configurations", None)
-    if configurations is None or not hasattr(model, "factors"):
-        return  # a template knows its factors by itself
-    models: list[Any] = [model, *(other.model for _, other in getattr(fitted, "alternatives", ()))]
-    changes_something(models, configurations, point)
+    if isinstance(fitted, FittedModelData):  # a template knows its factors by itself
+        own = fitted.at(point.factors)
+        changes_something([model.model for _, model in own.weighted], own.configurations, point)
 
 
 def saturation_rate(fitted: FittedProtocol, factors: Mapping[str, Any], level: float) -> float | None:

@@ -21,7 +21,7 @@ def configured(model: Model, values: Mapping[str, Any]) -> Model:
     factors = {name: value for name, value in values.items() if "." not in name}
     mapped = factors_of(model, [factors])
     for name in factors:
-        if not any(one.name == name for one in mapped):
+        if name not in model.where and not any(one.name == name for one in mapped):
             raise InputError(
                 f"no factor {name!r}",
                 "--set",

@@ -52,6 +52,7 @@ class FittedSource(AnalyticSource):
     kind = "fitted"
 
     def __init__(self, fitted: FittedModel, values: Mapping[str, Any], name: str = "") -> None:
+        fitted = fitted.at(values)
         models = len(fitted.weighted)
         known = name or fitted.model.name or "fitted"
         super().__init__(
