@@ -1,6 +1,6 @@
 """What the pages on models, methods and simulation say: snippets run, tables are those of the code, keys are told.
 
-A page is read from top to bottom in an empty folder that also has `examples/`. A `toml` block whose first line is
+A page is read from top to bottom in an empty folder that also has `examples/` and `benches/`. A `toml` block whose first line is
 `# file: NAME` becomes that file. `python` blocks share one namespace. Each `$ sojourn …` line of a `console` block runs
 through the command line. A `text` block after either, and what a `console` block shows below a command, must be what was
 printed: blanks count as one, a line `…` stands for any lines. Programs of others are in blocks of other languages.
@@ -32,6 +32,7 @@ PAGES = [
     "docs/howto/write-a-model.md",
     "docs/howto/simulate-a-model.md",
     "docs/howto/fit-your-own-model.md",
+    "docs/howto/model-a-middleware.md",
     "docs/howto/plan-capacity.md",
     "docs/howto/find-an-oscillating-bottleneck.md",
     "docs/howto/see-how-cores-are-related.md",
@@ -60,7 +61,8 @@ NOUNS = {
 def test_a_page_does_what_it_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("examples", "benches"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     names: dict[str, Any] = {}

@@ -1,0 +1,102 @@
+"""The model files of the memcached middleware on recorded runs of the live system, beside plain interpolation; and what they say by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import sojourn as sj
+from sojourn.errors import ModelError
+from sojourn_cases.kv.plain_interpolation import TEMPLATE
+
+ROOT = Path(__file__).parents[3]
+CASE, RECORDED = ROOT / "cases/sojourn_cases/kv", ROOT / "benches/kv/recorded/2026-11-26"
+FILES = ("none", "direct", "staged")
+# medians of the network of cores that the case had before, on the same runs (network-of-cores.json)
+BEFORE = {"held out": 0.0421, "blind": 0.0865}
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("kv_model_file", ROOT / "benches/kv/model_file.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def runs(bench: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[sj.RunFolder]]:
+    found: dict[str, list[sj.RunFolder]] = {"training": [], "held out": [], "blind": []}
+    for run in bench.recorded(RECORDED, str(tmp_path_factory.mktemp("runs"))):
+        if run.manifest["valid"]:
+            found[bench.kind_of(run)].append(run)
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(runs: dict[str, list[sj.RunFolder]]) -> sj.FittedModel:
+    models = {name: sj.Model.read(CASE / f"{name}.toml") for name in FILES}
+    return sj.fit_rivals(sj.observe_runs(runs["training"]), models).best
+
+
+@pytest.mark.parametrize("kind", list(BEFORE))
+def test_what_was_not_fitted_is_predicted_as_well_as_by_the_network_before(
+    bench: ModuleType, runs: dict[str, list[sj.RunFolder]], files: sj.FittedModel, kind: str
+) -> None:
+    found = bench.judged(files, runs[kind], "throughput")
+    assert found["median_error"] <= BEFORE[kind], found
+    assert 0.8 <= found["inside"] / found["of"], found
+
+
+def test_plain_interpolation_is_farther_off_where_it_is_wrong(
+    bench: ModuleType, runs: dict[str, list[sj.RunFolder]], files: sj.FittedModel, tmp_path: Path
+) -> None:
+    plain = TEMPLATE.fit(runs["training"], 1, {}).first
+    found = {name: bench.judged(model, runs["blind"], "throughput") for name, model in (("files", files), ("plain", plain))}
+    assert found["files"]["rms"] < 0.85 * found["plain"]["rms"], found
+    plain.write(tmp_path / "plain.toml")
+    again, point = TEMPLATE.read(tmp_path / "plain.toml"), runs["blind"][0].manifest["factors"]
+    assert again.predict(point, 0.9).frame.equals(plain.predict(point, 0.9).frame)
+
+
+WORK = {
+    # a set of 2 KiB goes to each of 3 servers: 3 messages, 6 KiB stored; ln of 2·8 workers
+    "staged": ({"workload": "set"}, {"message_s": 3.0, "kib_stored_s": 6.0, "crowd_s": 2.7726, "waking_s": 0.2, "key_s": 0.0}),
+    # a get of 4 keys that is split: 3 servers, one key more than messages, 8 KiB read
+    "direct": ({"workload": "multi-4", "sharded": 1}, {"message_s": 3.0, "key_s": 1.0, "kib_read_s": 8.0, "waking_s": 2 / 12}),
+    # half sets, half gets, without a middleware: one message, half of 2 KiB each
+    "none": ({"workload": "mixed"}, {"operation_s": 1.0, "kib_stored_s": 1.0, "kib_read_s": 1.0, "waking_s": 0.03}),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_an_operation_asks(name: str) -> None:
+    """By how much the work of an operation grows with each part: 3 servers, 2 middlewares of 8 workers, 10 clients, values of 2 KiB."""
+    given, parts = WORK[name]
+    model = sj.Model.read(CASE / f"{name}.toml")
+    point = {"servers": 3, "proxies": 2, "workers": 8, "clients": 10, "value_bytes": 2048} | given
+    paths = {f"parameters.{k}": v for k, v in point.items() if k in model.parameters}
+    paths |= {
+        f"parameters.{n}.value": point["workload"] for n in ("stores", "keys")
+    }
+    none = {f"parameters.{p}": 0.0 for p in model.parameters if p.endswith("_s") and p not in ("work_s", "own_s", "delay_s")}
+    for part, times in parts.items():
+        one = sj.replaced(model, {**paths, **none, f"parameters.{part}": 1.0})
+        assert one.parameter_values["work_s"] == pytest.approx(times, abs=1e-4), part
+
+
+def test_many_clients_fill_the_core() -> None:
+    model = sj.Model.read(CASE / "staged.toml")
+    work_s = model.parameter_values["work_s"]
+    full = sj.replaced(model, {"parameters.clients": 900})
+    assert sj.solve(full).value("throughput") == pytest.approx(1 / (work_s - 1e-5 + 1e-5 / 900), rel=1e-3)
+
+
+def test_keys_that_no_case_has_are_refused() -> None:
+    model = sj.Model.read(CASE / "direct.toml")
+    with pytest.raises(ModelError, match="multi-70"):
+        sj.replaced(model, {"parameters.keys.value": "multi-70"})
