@@ -46,7 +46,13 @@ def judged(model: FittedProtocol, runs: list[sj.RunFolder], metric: str) -> dict
     for run in runs:
         row = model.predict(run.manifest["factors"], LEVEL).frame.filter(metric=metric, station="").row(0, named=True)
         factors = json.dumps(run.manifest["factors"], sort_keys=True)
-        rows.append({"of": factors, "measured": run.metrics().value(metric, cls=""), **{k: row[k] for k in ("value", "low", "high")}})
+        rows.append(
+            {
+                "of": factors,
+                "measured": run.metrics().value(metric, cls=""),
+                **{k: row[k] for k in ("value", "low", "high")},
+            }
+        )
     table = pl.DataFrame(rows).with_columns(error=pl.col("value") / pl.col("measured") - 1)
     inside = table.filter(pl.col("measured").is_between("low", pl.col("high").fill_null(np.inf))).height
     means = table.group_by("of").agg(pl.col("value").first() / pl.col("measured").mean() - 1)["value"].abs()

@@ -142,7 +142,9 @@ class FittedInterpolation(FittedDefaults):
 
     designs: Mapping[str, DesignLines]
     level: float = 0.95
-    message: str = "Straight lines of 1/X in 1/clients and the other factors, by design, gets and sets each by themselves."
+    message: str = (
+        "Straight lines of 1/X in 1/clients and the other factors, by design, gets and sets each by themselves."
+    )
     error_of: ClassVar[str] = "throughput, from whole configurations left out"
 
     @property
@@ -171,7 +173,11 @@ class FittedInterpolation(FittedDefaults):
         rows: list[dict[str, Any]] = []
         for k, (metric, value) in enumerate(values):
             wide = one.factor(k, level)
-            ends = {"status": "no_interval"} if wide is None else {"low": value / wide, "high": value * wide, "level": level}
+            ends = (
+                {"status": "no_interval"}
+                if wide is None
+                else {"low": value / wide, "high": value * wide, "level": level}
+            )
             rows.append({"metric": metric, "value": value} | ends)
         return Metrics.of(rows, NAME)
 
@@ -190,7 +196,9 @@ class PlainTemplate(FitTemplate):
         if rows.is_empty():
             raise FitError("no valid run", NAME, "measure again")
         designs = rows.sort("design").partition_by("design", as_dict=True, maintain_order=True)
-        return RivalModels({NAME: FittedInterpolation({str(d): _with_errors(own) for (d,), own in designs.items()})}, NAME)
+        return RivalModels(
+            {NAME: FittedInterpolation({str(d): _with_errors(own) for (d,), own in designs.items()})}, NAME
+        )
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         """How fast the cores were."""

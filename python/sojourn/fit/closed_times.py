@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from sojourn.arithmetic import Arithmetic
 from sojourn.fit.formula_values import PART, FormulaValues
 from sojourn.model.network_arrays import Network
 from sojourn.solve import exact_mva
-
-if TYPE_CHECKING:
-    from sojourn.fit.model_evaluation import ModelEvaluator
 
 Array = NDArray[np.float64]
 Key = tuple[str, str, str]
@@ -58,17 +55,19 @@ class ClosedTimes:
     measured: tuple[str, ...]
 
     @staticmethod
-    def of(evaluator: ModelEvaluator) -> ClosedTimes | None:
-        """None where something else than a time of one closed class changes, or another method solves it."""
-        first, formulas = evaluator.networks[0], evaluator.formulas
-        if evaluator.method.name != METHOD or len(first.classes) != 1 or not first.closed.all():
+    def of(
+        networks: Sequence[Network], paths: Sequence[str], formulas: FormulaValues, method: str
+    ) -> ClosedTimes | None:
+        """Of unknowns at `paths`. None where something else than a time of one closed class changes, or another method solves it."""
+        first = networks[0]
+        if method != METHOD or len(first.classes) != 1 or not first.closed.all():
             return None
-        unknown = {p.removeprefix(PART): i for i, p in enumerate(evaluator.paths) if p.startswith(PART)}
-        targets = [_target(first, p, i) for i, p in enumerate(evaluator.paths) if not p.startswith(PART)]
+        unknown = {p.removeprefix(PART): i for i, p in enumerate(paths) if p.startswith(PART)}
+        targets = [_target(first, p, i) for i, p in enumerate(paths) if not p.startswith(PART)]
         targets += [_target(first, t.path, t.formula.arithmetic) for t in formulas.targets]
         if any(t is None for t in targets):
             return None
-        networks, order = evaluator.networks, [(n, a) for n, a in formulas.order if n in formulas.changed]
+        order = [(n, a) for n, a in formulas.order if n in formulas.changed]
         return ClosedTimes(
             first.stations, first.classes[0], np.array([kind == "delay" for kind in first.kind]),
             np.stack([n.demands_s[:, 0] for n in networks]), np.stack([n.visits[:, 0] for n in networks]),

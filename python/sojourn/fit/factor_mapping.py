@@ -30,7 +30,8 @@ class FactorMapping:
     value: Arithmetic
 
     def result(self, given: Mapping[str, Any]) -> Any:
-        """What is put there, from the factors of a configuration; true and false are 1 and 0. Raises FitError for a factor that is not there."""
+        """What is put there, from the factors of a configuration; true and false are 1 and 0. Raises FitError for a factor that is
+        not there."""
         for name in self.value.names:
             if name not in given:
                 remedy = f"use {', '.join(given) or 'factors that the runs have'}"

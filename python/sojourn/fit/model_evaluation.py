@@ -67,7 +67,7 @@ class ModelEvaluator:
         apart = np.array([float(u) for u in self.unknowns.values()]) * (1 + 0.137 * np.arange(1, len(self.paths) + 1))
         low, high = (np.array([getattr(u, end) for u in self.unknowns.values()]) for end in ("low", "high"))
         self.method, self.why = _method(self.networks_at(np.clip(apart, np.maximum(low, 1e-9), high)[None]))
-        self.times = ClosedTimes.of(self)
+        self.times = ClosedTimes.of(self.networks, self.paths, self.formulas, self.method.name)
 
     def at(self, values: Array, which: Sequence[int] | None = None, nearest: bool = True) -> ModelEvaluation:
         """`values` B x unknowns; each of the B in each configuration (of `which`): P = B · configurations, B outermost."""

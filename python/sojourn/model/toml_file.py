@@ -165,7 +165,9 @@ def as_tables(model: ModelData) -> dict[str, Any]:
     for part in ("demands_s", "service_s", "visits"):
         found[part] = {s: {c: plain(v) for c, v in row.items()} for s, row in getattr(model, part).items()}
     found["routing"] = {cls: {start: _ends(row) for start, row in rows.items()} for cls, rows in model.routing.items()}
-    found |= {part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed", "where")}
+    found |= {
+        part: {key: plain(v) for key, v in getattr(model, part).items()} for part in ("factors", "observed", "where")
+    }
     return {part: value for part, value in found.items() if value}
 
 

@@ -63,7 +63,15 @@ class ModelPredictor:
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
         cases = {v.of for v in self.model.parameters.values() if isinstance(v, NumberByFactor)}
-        known = {*self.model.factors, *self.model.parameters, *self.model.where, *cases, "users", "think_s", "rate_per_s"}
+        known = {
+            *self.model.factors,
+            *self.model.parameters,
+            *self.model.where,
+            *cases,
+            "users",
+            "think_s",
+            "rate_per_s",
+        }
         for name in short:
             if name not in known:
                 remedy = f'give a path as stations.NAME.servers, or [factors] {name} = "PATH" in the model; '

@@ -124,7 +124,8 @@ class ModelFilesTemplate(FitTemplate):
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         """Parameters that each run has for itself, as this one measured them."""
-        run, found = observe_run(folder), {}
+        run = observe_run(folder)
+        found: dict[str, float] = {}
         for model in (Model.read(path) for path in self.paths):
             for name, given in model.parameters.items() if model.is_of(run.factors) else ():
                 if isinstance(given, MeasuredParameter) and given.each:

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 from sojourn.errors import StudyError
 from sojourn.files.reading import read_json
 from sojourn.files.writing import write_whole
-from sojourn.runs.run_folder import clock_times
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.runs.run_folder import clock_times
 from sojourn.study.checked_study import CheckedStudy
 from sojourn.study.fit_templates import FittedProtocol, FitTemplate, RivalModels
 from sojourn.study.model_check import changes_something

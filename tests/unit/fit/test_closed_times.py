@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.closed_times import ClosedTimes
 from sojourn.fit.model_evaluation import ModelEvaluator
 
 TEXT = """
@@ -89,7 +88,7 @@ def test_what_is_no_time_of_one_closed_class_is_solved_network_by_network(old: s
     text = MODEL.replace(old, new)
     assert text != MODEL
     points = [{"keys": 1}, {"keys": 3}]
-    assert ClosedTimes.of(ModelEvaluator(sj.Model.parse(text), points)) is None
+    assert ModelEvaluator(sj.Model.parse(text), points).times is None
 
 
 def test_a_factor_that_is_true_or_false_counts_one_or_nothing() -> None:

@@ -60,7 +60,9 @@ def test_each_is_fitted_to_its_own_runs_and_answers_there(fitted: FittedModel, d
     assert own.estimates["demands_s.cpu.user"].value == pytest.approx(WORK_S[design], rel=0.02)
     told = fitted.predict({"design": design, "users": [3, 6]}, 0.9)
     for users in (3, 6):
-        assert told.value("throughput", cls="", users=users) == pytest.approx(throughput(WORK_S[design], users), rel=0.02)
+        assert told.value("throughput", cls="", users=users) == pytest.approx(
+            throughput(WORK_S[design], users), rel=0.02
+        )
     assert fitted.knows({"design": design}) and not fitted.knows({"design": "other"})
 
 
@@ -76,7 +78,8 @@ def test_a_file_has_them_all(fitted: FittedModel, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("point", "value"), [({"users": 3}, "no design"), ({"design": "other", "users": 3}, "no model of runs with design = 'other'")]
+    ("point", "value"),
+    [({"users": 3}, "no design"), ({"design": "other", "users": 3}, "no model of runs with design = 'other'")],
 )
 def test_a_point_must_say_of_which_runs_it_is(fitted: FittedModel, point: dict[str, object], value: str) -> None:
     with pytest.raises(FitError) as error:
@@ -112,8 +115,10 @@ def test_two_models_that_could_be_of_the_same_run_are_refused() -> None:
 @pytest.mark.parametrize(("text", "place"), [("where = 3", "where"), ("[where]\ndesign = [1]", "where.design")])
 def test_what_is_no_table_of_factors_is_an_error(text: str, place: str) -> None:
     whole = TEXT.format(name="small")
-    given = f"{text}\n{whole}".replace('[where]\ndesign = "small"\n', "") if place == "where" else whole.replace(
-        '[where]\ndesign = "small"', text
+    given = (
+        f"{text}\n{whole}".replace('[where]\ndesign = "small"\n', "")
+        if place == "where"
+        else whole.replace('[where]\ndesign = "small"', text)
     )
     with pytest.raises(ModelError) as error:
         sj.Model.parse(given)

@@ -52,7 +52,9 @@ class FittedSource(AnalyticSource):
     kind = "fitted"
 
     def __init__(self, fitted: FittedModel, values: Mapping[str, Any], name: str = "") -> None:
-        fitted = fitted.at(values)
+        own = fitted.at(values)
+        assert isinstance(own, FittedModel), "made by a fit or read from a file"
+        fitted = own
         models = len(fitted.weighted)
         known = name or fitted.model.name or "fitted"
         super().__init__(
