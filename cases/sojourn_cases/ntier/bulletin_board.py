@@ -30,7 +30,7 @@ from sojourn.lab import (
 from sojourn.lab import cores as all_cores
 from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import Resource, RunFolder, add_resources, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
@@ -39,6 +39,7 @@ from sojourn_cases.ntier.bulletin_board_tiers import APPLICATION, DATABASE, HOST
 from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
 from sojourn_cases.ntier.bulletin_database import TableSizes
 from sojourn_cases.ntier.nginx import nginx_program
+from sojourn_cases.ntier.tier_demands import BACKGROUND, CORES, background_cores
 
 PLACE = "[system]"
 
@@ -80,7 +81,8 @@ class BulletinSystem(System):
     @property
     def factors(self) -> dict[str, Factor]:
         """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. `workers`
-        and `pool` are threads and sessions with the database of each of `replicas` of the application."""
+        and `pool` are threads and sessions with the database of each of `replicas` of the application. What follows from them is a
+        factor of the runs, too: `client_cores`, those that the client has for itself."""
         number = len(all_cores())
         own = {
             "cores": Factor(default=number, low=1, high=number),
@@ -106,10 +108,10 @@ class BulletinSystem(System):
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
         mix_of(self.load.mix_file(str(found["mix"]), self.folder))
         try:
-            self.cores(found)
+            cores = self.cores(found)
         except LabError as error:
             raise InputError(error.value, place, error.remedy) from None
-        return found
+        return found | {"client_cores": len(set(cores.client) - set(cores.all))}
 
     def cores(self, factors: Mapping[str, Value]) -> TierCores:
         """Of each tier, and of the client.
@@ -192,8 +194,10 @@ class BulletinSession:
         if tiers.died:
             folder.manifest |= {"valid": False, "reasons": [*tiers.died, *folder.manifest["reasons"]]}
         folder.manifest |= {"database_activity": beside.record} if tiers.postgres else {}
-        found = tiers.resources(folder.manifest["pids"]["generator"]) | database_disk.resources(self.disk)
-        add_resources(folder, found, point.factors)
+        found = tiers.resources(folder.manifest["pids"]["generator"])
+        others = background_cores(folder, [one for name, one in found.items() if name != CORES])
+        more = [] if others is None else [metrics_row("utilisation", others, station=BACKGROUND, unit="1")]
+        add_resources(folder, found | database_disk.resources(self.disk), point.factors, more)
         return folder
 
     def _execute(self, point: Point, out: Path, seed: int, tiers: SiteTiers, cores: TierCores) -> RunFolder:

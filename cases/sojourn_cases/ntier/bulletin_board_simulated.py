@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.lab import environment
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import Resource, RunFolder, add_resources, metrics_row
 from sojourn.simulate import record_run, write_run
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.ntier.simulated_bulletin import (
@@ -29,6 +29,7 @@ from sojourn_cases.ntier.simulated_bulletin import (
     host_rows,
     site_model,
 )
+from sojourn_cases.ntier.tier_demands import BACKGROUND
 
 
 class SimulatedBulletinLoad(LevelLoad):
@@ -122,5 +123,6 @@ class SimulatedSession:
         found["cpu"] = Resource(n, cores=chosen)
         if "disk" in model.network.stations:
             found["disk"] = Resource(1.0, disk=DISK)
-        add_resources(folder, found, factors)
+        nothing = metrics_row("utilisation", 0.0, station=BACKGROUND, unit="1")
+        add_resources(folder, found, factors, [nothing])
         return folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -15,7 +15,7 @@ from sojourn.runs import Resource, RunFolder, busy_per_s, shares_by_ticks
 from sojourn.units import percent
 from sojourn_cases.ntier.load_dependence import LoadDependence, load_dependence
 
-CLIENT, CORES = "client", "cpu"
+CLIENT, CORES, BACKGROUND = "client", "cpu", "background"
 SIGNIFICANT = 0.05
 LOAD = ("users", "think_s")
 
@@ -68,18 +68,23 @@ def tier_demands(run: RunFolder) -> TierDemands:
         )
     return TierDemands(
         run.manifest["factors"], told["", "throughput"], told[CORES, "utilisation"],
-        {name: told[name, "service_demand"] for name in names}, _background_cores(run, names),
+        {name: told[name, "service_demand"] for name in names}, _background(run, names),
     )  # fmt: skip
 
 
-def _background_cores(run: RunFolder, names: Sequence[str]) -> float:
-    """What the cores were busy with beside the tiers and the client in `names`, in the run's window; 0 where nothing tells it."""
-    host = run.frame("host")
-    window_s = run.manifest.get("window_s")
+def _background(run: RunFolder, names: Sequence[str]) -> float:
+    """What the cores were busy with beside the tiers and the client in `names`; 0 where nothing tells it."""
+    return background_cores(run, [Resource(**run.manifest["resources"][name]) for name in names]) or 0.0
+
+
+def background_cores(run: RunFolder, resources: Iterable[Resource]) -> float | None:
+    """How many cores the machine was busy with beside these, in the run's window: the recorder, the study itself, the kernel. None
+    where nothing tells it, as in a simulated run."""
+    host, window_s = run.frame("host"), run.manifest.get("window_s")
     if host is None or window_s is None or run.manifest.get("simulated"):
-        return 0.0
+        return None
     busy = sum(float(share[0]) for share in shares_by_ticks(host, np.array(window_s)).values())
-    counters = {key for name in names for key in Resource(**run.manifest["resources"][name]).counters()}
+    counters = {key for one in resources for key in one.counters()}
     return max(0.0, busy - sum(value for key, value in busy_per_s(run).items() if key in counters))
 
 

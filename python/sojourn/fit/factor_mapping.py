@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.arithmetic import Arithmetic
-from sojourn.errors import FitError, ModelError
+from sojourn.errors import FitError, InputError, ModelError
 from sojourn.model import Closed, Model, Open
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, ModelDraft
@@ -85,6 +85,20 @@ def _factor(name: str, text: str) -> FactorMapping:
     except ValueError as error:
         raise FitError(repr(text), f"factors.{name}", f"give PATH, or PATH = arithmetic of factors ({error})") from None
     return FactorMapping(name, path, value)
+
+
+def is_known(model: Model, seen: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> bool:
+    """Whether the model says something of a configuration: it has each factor, or the runs that it was fitted to (`seen`) had this
+    value; and it has a number for each text."""
+    mapped = factors_of(model, [factors])
+    names = {one.name for one in mapped} | set(model.factors)
+    if any(n not in names and repr(v) not in {repr(one.get(n)) for one in seen} for n, v in factors.items()):
+        return False
+    try:
+        applied(model, mapped, factors)
+    except InputError:
+        return False
+    return True
 
 
 def applied(

@@ -11,6 +11,7 @@ import polars as pl
 
 from sojourn.files.writing import write_output
 from sojourn.fit import fitted_file
+from sojourn.fit.factor_mapping import is_known
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model_data import FittedModelData
@@ -39,6 +40,11 @@ class FittedModel(FittedModelData, FittedDefaults):
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
         """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
         return predict_model(self, vary, level)
+
+    def knows(self, factors: Mapping[str, Any]) -> bool:
+        """Whether a run with these factors can be predicted: none has a value that no run of the fit had and that changes nothing in
+        the model."""
+        return is_known(self.template, self.configurations, factors)
 
     def validate(
         self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
