@@ -2,9 +2,9 @@
 
     python benches/ntier/model_file.py benches/ntier/recorded/2026-11-26
 
-`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/ntier --quick`; `private-fit.json` what the earlier fit
-(constant and hand-over demands by tier, commit in README.md) said of the same runs. All are fitted to the runs on one core; those on two are
-held out. Prints a row a model, section and metric, and writes them to `model-files.json`.
+`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/ntier --quick`; `earlier-fit.json` what the earlier fit
+(constant and hand-over demands by tier, commit in README.md) said of the same runs. All are fitted to the runs on one core; those on
+two are held out. Prints a row a model, section and metric, and writes them to `model-files.json`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def main(folder: Path) -> None:
         sections = {name: [run for run in runs if run.manifest["section"] == name] for name in (FITTED, HELD_OUT)}
         seen, files = sj.observe_runs(sections[FITTED]), {name: sj.Model.read(FILES / f"{name}.toml") for name in NAMES}
         chosen = sj.fit_rivals(seen, files, seed=1)
-        earlier = json.loads((folder / "private-fit.json").read_text())["predictions"]
+        earlier = json.loads((folder / "earlier-fit.json").read_text())["predictions"]
         models = {f"earlier fit, {name}": of_earlier([one for one in earlier if one["model"] == name])
                   for name in dict.fromkeys(one["model"] for one in earlier)}  # fmt: skip
         models |= {f"{name}.toml": of_file(fitted) for name, fitted in chosen.fits.items()}

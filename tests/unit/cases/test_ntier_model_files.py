@@ -23,11 +23,8 @@ def model(name: str, **numbers: float) -> sj.Model:
 
 
 def known(name: str, **numbers: float) -> sj.Model:
-    return model(
-        name,
-        **{key: value for key, value in {**PUT_IN, **BESIDE}.items() if name != "constant" or key != "hand_over_s"},
-        **numbers,
-    )
+    own = {key: value for key, value in PUT_IN.items() if name != "constant" or key != "hand_over_s"}
+    return model(name, **own, **BESIDE, **numbers)
 
 
 @pytest.mark.parametrize("name", ["hand-over", "constant"])
