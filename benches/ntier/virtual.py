@@ -3,8 +3,8 @@
     python benches/ntier/virtual.py --seeds 1001-1040 [--most-contention 0] [--out FOLDER]
 
 A seed is a site of `bulletin-simulated` (cases/sojourn_cases/ntier/simulated_bulletin.py): the work of a page and of the client, the
-threads and what a second core adds to all times (`contention`, uniform up to `--most-contention`) are drawn. Runs on one core, twice each and
-in both mixes, are fitted by `hand-over.toml` and `constant.toml`, averaged; runs on two cores are predicted. Rows are added to
+threads and what a second core adds to all times (`contention`, uniform up to `--most-contention`) are drawn. Runs on one core, twice
+each and in both mixes, are fitted by `hand-over.toml` and `constant.toml`, averaged; runs on two cores are predicted. Rows are added to
 FOLDER/raw.csv after each seed, and seeds that are there are left out.
 """
 

@@ -1,4 +1,4 @@
-"""Runs of a site whose demands are known, for tests of its template and its analyses."""
+"""Runs of a site whose demands are known, for tests of its analyses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,5 @@ def _counters(rows: list[tuple[str, str, str, float]]) -> pl.DataFrame:
 LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8, 0.96, 0.98, 0.99]
 
 
-def runs(noise: float = 0.0, background_cores: float = 0.0) -> list[RunFolder]:
-    return [
-        run(u, noise, 10 * k + j, background_cores, users=int(100 * u)) for k, u in enumerate(LEVELS) for j in range(3)
-    ]
+def runs(noise: float = 0.0) -> list[RunFolder]:
+    return [run(u, noise, 10 * k + j, users=int(100 * u)) for k, u in enumerate(LEVELS) for j in range(3)]

@@ -2,8 +2,9 @@
 
 Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_board_simulated` the same with known times ·
 `bulletin_server`, `bulletin_cluster`, `nginx` its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`,
-`load_bulletin` its commands · `ntier_template` what is fitted, from `demands` and `tier_demands` · `maxima` the load that each
-configuration carries · `io_waits` time of the cores that passed waiting for disks.
+`load_bulletin` its commands · `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`,
+`package-step.toml`, `scalability.toml` of cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
+each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks.
 """
 
 from sojourn import Case
@@ -13,7 +14,6 @@ CASE = Case(
         "bulletin": "sojourn_cases.ntier.bulletin_board:BulletinSystem",
         "bulletin-simulated": "sojourn_cases.ntier.bulletin_board_simulated:SimulatedBulletin",
     },
-    templates={"ntier": "sojourn_cases.ntier.ntier_template:TEMPLATE"},
     analyses={
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",

@@ -1,5 +1,4 @@
-"""`ntier.maxima`: what a site completes at most on each number of cores, where it declines, which tier limits it, what the models said,
-and whether its demands fall with the load.
+"""`ntier.maxima`: what a site completes at most on each number of cores, where it declines, which tier limits it, what the models said.
 
 Options: none. All sections whose runs vary the users take part: runs that were predicted, too.
 """
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn.diagnosis import FULL
-from sojourn.errors import FitError, StudyError
+from sojourn.errors import StudyError
 from sojourn.fit import ParameterEstimate
 from sojourn.report import Cell, Section, Table
 from sojourn.study import Analysis, FittedProtocol, RivalModels, is_interval, mean_with_interval
 from sojourn.units import percent, quantity
-from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, dependence, falls, tier_demands
+from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, tier_demands
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
@@ -100,7 +99,7 @@ def series(one: Maximum) -> tuple[str, ...]:
 
 
 def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Maxima by cores, demands by load.
+    """Maxima by cores.
 
     Raises:
         StudyError: an option.
@@ -114,10 +113,8 @@ def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         return Analysis()
     grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
     lines = [line for own in grown.values() for line in _grown(own)]
-    loads, told = _loads(seen)
     lead = "Mean throughput of the number of users with the greatest, with its 95 % interval."
-    tables = (_table(each, found.rivals), loads)
-    return Analysis((*lines, *told), (Section("Most by cores", lead, tables),))
+    return Analysis(tuple(lines), (Section("Most by cores", lead, (_table(each, found.rivals),)),))
 
 
 def _grown(own: Sequence[Maximum]) -> list[str]:
@@ -156,28 +153,11 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
             one.limit, *errors,
         ))  # fmt: skip
     columns = ("mix", "work, ms", "cores", "users", "most, 1/s", "low", "high", "with most users", "limit")
-    note = "With most users: change from there to the most users. Models: error of the maximum that they say, where cores were full."
+    note = "With most users: change from there to the most users. Models: error of the throughput there, where cores were full."
     formats = ("", ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
     return Table("The most that was completed", (*columns, *models), tuple(rows), note, formats)
 
 
 def _said(model: FittedProtocol, factors: Mapping[str, Any]) -> float | None:
-    """The most that a model says; None of what it does not know."""
-    return model.predict(factors, LEVEL).value("saturation_rate") if model.knows(factors) else None
-
-
-def _loads(seen: Sequence[TierDemands]) -> tuple[Table, list[str]]:
-    """Whether demands fall with the load, by cores and tier."""
-    rows, lines = [], []
-    for cores in sorted({int(one.factors["cores"]) for one in seen}):
-        own = [one for one in seen if int(one.factors["cores"]) == cores]
-        for tier in (None, *own[0].demands_s):
-            try:
-                told = dependence(own, tier)
-            except FitError:
-                continue
-            rows.append((str(cores), tier or "all tiers", *told.change, told.p_value, str(told.runs)))
-            lines += [f"on {cores} core{'s' if cores > 1 else ''} {falls(told)}"] if tier is None else []
-    note = "Change of the demand from idle cores to full ones, 95 % intervals; one-sided permutation test, within configurations."
-    columns = ("cores", "tier", "change", "low", "high", "p", "runs")
-    return Table("Demands and the load", columns, tuple(rows), note, ("", "", "+.0%", "+.0%", "+.0%", ".2g", "")), lines
+    """The throughput that a model says; None of what it does not know."""
+    return model.predict(factors, LEVEL).value("throughput", station="", cls="") if model.knows(factors) else None

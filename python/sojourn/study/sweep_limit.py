@@ -1,9 +1,9 @@
 """`limit`: along a factor, where throughput stops growing, with an interval, and with the known value where the system has one.
 
-Options: `sections`; `along`: the factor, by default `cores`, of which the law of growth is told too (fit/package_step.py). The limit is
-the least value that reaches all but `TOLERANCE` of the most that any value does. Its interval, and that of the throughput at the largest
-value over it, come from draws of the mean throughputs, whose relative errors are taken as alike all along (a normal over a chi-square
-draw; S. Weerahandi, Generalized confidence intervals, J. Amer. Statist. Assoc. 88 (1993), pp. 899-905).
+Options: `sections`; `along`: the factor, by default `cores`. The limit is the least value that reaches all but `TOLERANCE` of the most
+that any value does. Its interval, and that of the throughput at the largest value over it, come from draws of the mean throughputs, whose
+relative errors are taken as alike all along (a normal over a chi-square draw; S. Weerahandi, Generalized confidence intervals, J. Amer.
+Statist. Assoc. 88 (1993), pp. 899-905). By which law it grows model files tell, as rivals under `[fit]`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from sojourn.errors import StudyError
 from sojourn.file_errors import meant
-from sojourn.fit.package_step import told_law
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
@@ -59,8 +58,6 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
             f"{name}: throughput grows up to {_whole(limit)} {along}; with {values[-1]:g} it is {percent(ratio.value - 1, sign=True)} "
             f"({percent(ratio.low - 1, sign=True)} to {percent(ratio.high - 1, sign=True)}) beside that"
         )
-        if along == CORES and limit.value > 2:  # what hardly grows tells no law of growth
-            lines.append(f"{name}: {told_law(*_each(curve))}")
         rows.append((name, _whole(limit), float(at_limit.mean()), *ratio))
         drawn.append(_drawn(name, curve))
         known += _known(name, [plan.system.known(curve[value][0]) for value in values], values, limit, ratio)
@@ -153,12 +150,6 @@ def _groups(seen: Sequence[Cell], without: tuple[str, ...]) -> Iterator[tuple[st
     for cell in seen:
         groups.setdefault(", ".join(str(cell[0][name]) for name in varied), []).append(cell)
     yield from groups.items()
-
-
-def _each(curve: Curve) -> tuple[list[float], list[float]]:
-    """Value and throughput of each run."""
-    pairs = [(value, float(x)) for value in sorted(curve) for x in curve[value][1]]
-    return [value for value, _ in pairs], [x for _, x in pairs]
 
 
 def _drawn(name: str, curve: Curve) -> Series:

@@ -9,8 +9,8 @@ import pytest
 from ntier_runs import TRUE_S, run, runs
 
 from sojourn.errors import StudyError
+from sojourn.table import Metrics
 from sojourn_cases.ntier.maxima import maxima, maxima_analysis
-from sojourn_cases.ntier.ntier_template import TEMPLATE
 from sojourn_cases.ntier.tier_demands import tier_demands
 
 FULL_S = sum(full for name, (full, _) in TRUE_S.items() if name != "client")
@@ -26,14 +26,20 @@ def test_the_peak_and_the_decline_beyond_it() -> None:
     assert one.limit == "cores 99 % busy; application first (89 % of the path)"
 
 
-def test_the_analysis_tells_maxima_models_and_loads() -> None:
+def test_the_analysis_tells_maxima_and_what_models_said_of_them() -> None:
     own = runs(noise=0.02)
     plan = SimpleNamespace(
         study=SimpleNamespace(section=[SimpleNamespace(name="a", vary={"users": [1, 2]})], predict=[])
     )
-    found = SimpleNamespace(of=lambda *names: own if names == ("a",) else [], rivals=TEMPLATE.fit(own, 1, {}))
+    most = maxima(tier_demands(one) for one in own)[0]
+    said = Metrics.of([{"metric": "throughput", "value": 1.1 * most.per_s.value}], "test")
+    model = SimpleNamespace(knows=lambda factors: factors["users"] == most.users, predict=lambda factors, level: said)
+    found = SimpleNamespace(
+        of=lambda *names: own if names == ("a",) else [], rivals=SimpleNamespace(fitted={"tenth too high": model})
+    )
     told = maxima_analysis(cast(Any, found), cast(Any, plan), {})
     assert told.lines[0].startswith("browse, pages of 2 ms, 1 core: at most 4") and "application first" in told.lines[0]
-    assert told.lines[1].startswith("on 1 core fixed demands do not hold")
+    (table,) = told.sections[0].blocks
+    assert table.columns[-1] == "tenth too high" and table.rows[0][-1] == pytest.approx(0.1)
     with pytest.raises(StudyError, match="it has none"):
         maxima_analysis(cast(Any, found), cast(Any, plan), {"sections": []})

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ntier_runs import run
 
 import sojourn as sj
 import sojourn_cases.ntier
 from sojourn.model.unknown_parameters import replaced
+from sojourn.runs import Resource
 from sojourn.simulate.simulated_run import as_run
+from sojourn_cases.ntier.tier_demands import background_cores
 
 FILES = Path(sojourn_cases.ntier.__file__).parent
 PUT_IN = {"browse_s": 0.35e-3, "readwrite_s": 0.6e-3, "hand_over_s": 0.4e-3}
@@ -55,9 +58,9 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
     site = known("hand-over")
     for number, (users, mix) in enumerate((n, m) for n in (5, 15, 30, 60, 120) for m in ("browse", "readwrite")):
         there = replaced(site, {"classes.user.population": users, "parameters.writing.value": mix})
-        run = as_run(there, tmp_path / str(number), until_s=60, seed=number)
-        run.manifest["factors"] |= {"users": users, "mix": mix}
-        run.save()
+        folder = as_run(there, tmp_path / str(number), until_s=60, seed=number)
+        folder.manifest["factors"] |= {"users": users, "mix": mix}
+        folder.save()
     fitted = sj.fit_model(sj.observe_runs([tmp_path]), model("hand-over", **BESIDE), level=0.99)
     for name, value in PUT_IN.items():
         low, high = fitted.estimates[f"parameters.{name}"][1:3]
@@ -66,3 +69,11 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
     assert not fitted.knows({"users": 7, "mix": "readwrite~3"}) and not fitted.knows(
         {"users": 7, "mix": "browse", "pinned": True}
     )
+
+
+def test_what_the_machine_does_beside_tiers_and_client_is_told_by_the_counters_of_the_host() -> None:
+    seen = run(0.8, background_cores=0.08)
+    parts = [Resource(1.0, pids=tuple(one["pids"])) for one in seen.manifest["resources"].values() if one]
+    assert background_cores(seen, parts) == pytest.approx(0.08, abs=1e-9)
+    seen.manifest["simulated"] = True
+    assert background_cores(seen, parts) is None
