@@ -88,11 +88,12 @@ def _factor(name: str, text: str) -> FactorMapping:
 
 
 def is_known(model: Model, seen: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> bool:
-    """Whether the model says something of a configuration: it has each factor, or the runs that it was fitted to (`seen`) had this
-    value; and it has a number for each text."""
+    """Whether the model says something of a configuration: it is of it, has each factor, or the runs that it was fitted to (`seen`)
+    had this value; and it has a number for each text."""
     mapped = factors_of(model, [factors])
-    names = {one.name for one in mapped} | set(model.factors)
-    if any(n not in names and repr(v) not in {repr(one.get(n)) for one in seen} for n, v in factors.items()):
+    names = {one.name for one in mapped} | {*model.factors, *model.where}
+    others = {name: value for name, value in factors.items() if name not in names}
+    if not model.is_of(factors) or any(repr(v) not in {repr(one.get(n)) for one in seen} for n, v in others.items()):
         return False
     try:
         applied(model, mapped, factors)

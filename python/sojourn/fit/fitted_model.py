@@ -42,9 +42,9 @@ class FittedModel(FittedModelData, FittedDefaults):
         return predict_model(self, vary, level)
 
     def knows(self, factors: Mapping[str, Any]) -> bool:
-        """Whether a run with these factors can be predicted: none has a value that no run of the fit had and that changes nothing in
-        the model."""
-        return is_known(self.template, self.configurations, factors)
+        """Whether a run with these factors can be predicted: a model is of it, and no factor has a value that no run of the fit had and
+        that changes nothing in this model."""
+        return any(is_known(one.template, one.configurations, factors) for one in (self, *self.elsewhere))
 
     def validate(
         self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None

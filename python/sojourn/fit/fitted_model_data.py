@@ -40,10 +40,6 @@ class FittedModelData:
     noise_degrees: Mapping[str, float] = field(default_factory=dict)
     elsewhere: tuple[FittedModelData, ...] = ()
 
-    def knows(self, factors: Mapping[str, Any]) -> bool:
-        """Whether it, or a model beside it, is one of a run with these factors."""
-        return any(one.model.is_of(factors) for one in (self, *self.elsewhere))
-
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""
         every = (self, *self.elsewhere)
