@@ -1,8 +1,8 @@
 """A middleware for memcached: the system, what is fitted to it, and what its studies say.
 
-Map: `middleware` the system that studies run · `kv_template` the template of `[fit]`: rivals by configuration, from `models` ·
-`kv_laws` interactive law, Little's law, knees · `measured_maxima` curves, maxima, percentiles · `limits` what limited each point ·
-`multiget` split or whole · `client_and_middleware` histograms of both sides · `model_errors` errors by design, M/M/1, M/M/m.
+Map: `middleware` the system that studies run · `none.toml`, `direct.toml`, `staged.toml` its models · `plain_interpolation` the rival that they
+must beat · `kv_laws` interactive law, Little's law, knees · `measured_maxima` curves, maxima, percentiles · `limits` what limited each
+point · `multiget` split or whole · `client_and_middleware` histograms of both sides · `model_errors` errors by design, M/M/1, M/M/m.
 """
 
 from sojourn import Case
@@ -12,7 +12,7 @@ CASE = Case(
         "kv": "sojourn_cases.kv.middleware.kv_system:KvSystem",
         "kv-simulated": "sojourn_cases.kv.middleware.simulated_system:SimulatedKv",
     },
-    templates={"kv": "sojourn_cases.kv.kv_template:TEMPLATE"},
+    templates={"kv.plain": "sojourn_cases.kv.plain_interpolation:TEMPLATE"},
     analyses={
         "kv.laws": "sojourn_cases.kv.kv_laws:laws_analysis",
         "kv.limits": "sojourn_cases.kv.limits:limits_analysis",

@@ -1,4 +1,4 @@
-"""`kv.models`: errors of the models by design of whole configurations that were held out, who is busiest there; the one-station models.
+"""`kv.models`: errors of the models by design of whole configurations that were held out; the one-station models.
 
 M/M/1 and M/M/m: one station that stands for the whole middleware, at the measured arrival rate (`sojourn.solve.single.mmm`). The
 service rate comes from instrumented times: a worker is held `service_s` at the fewest clients, so m workers serve
@@ -18,11 +18,10 @@ from sojourn.report import Cell, Section, Table
 from sojourn.solve import MMm
 from sojourn.study import HELD_OUT, Analysis, error_range, median_error
 from sojourn_cases.kv.middleware import CONFIGURATION, configurations, frame, name_of
-from sojourn_cases.kv.models import InstrumentedTimes, MiddlewareConfig, fit_times, shape_of
 from sojourn_cases.kv.table_cells import MS
 
 if TYPE_CHECKING:
-    from sojourn.study import CheckedStudy, FittedProtocol, StudyFindings
+    from sojourn.study import CheckedStudy, StudyFindings
 
 LEAD = "Parameters come from the runs that were fitted; whole configurations were held out, and are predicted."
 METRICS = ("throughput", "response_time")
@@ -42,7 +41,7 @@ def models_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         lines.append(_line(name, points, *errors[0]))
     blocks = [table for table in (_stations(rows),) if table is not None]
     if found.rivals is not None and cells:
-        blocks = [_summary(cells), _busiest(held, found.rivals.fitted), *blocks]
+        blocks = [_summary(cells), *blocks]
     return Analysis(tuple(lines), (Section("Models", LEAD, tuple(blocks)),) if blocks else ())
 
 
@@ -67,19 +66,6 @@ def _line(name: str, points: int, middle: float | None, low: float | None, high:
     return f"{name}: median error of throughput {100 * (middle or 0.0):.1f} %{ends} at {points} points not fitted"
 
 
-def _busiest(held: pl.DataFrame, rivals: Mapping[str, FittedProtocol]) -> Table:
-    """A row for each point, a column for each model."""
-    points = held.select(*CONFIGURATION, "clients").unique(maintain_order=True).to_dicts()
-    cells = tuple((name_of(p), p["clients"], *(_station(model, p) for model in rivals.values())) for p in points)
-    formats = ("", ".0f", *[""] * len(rivals))
-    return Table("The busiest station, by each model", ("configuration", "clients", *rivals), cells, formats=formats)
-
-
-def _station(model: FittedProtocol, point: Mapping[str, Any]) -> str:
-    used = model.predict(point, 0.9).frame.filter(pl.col("metric") == "utilisation").sort("value", descending=True)
-    return str(used["station"][0]) if used.height else ""
-
-
 STATION = ("mw_response_s", "mm1_response_s", "mmm_response_s", "queue_s", "mm1_queue_s", "mmm_queue_s")
 
 
@@ -90,7 +76,7 @@ def _stations(rows: pl.DataFrame) -> Table | None:
         if own["clients"].n_unique() < COUNTS:
             continue
         light = own.filter(pl.col("clients").is_in(own["clients"].unique().sort()[::2].to_list()))
-        for row in station_table(fit_times(light), shape_of(configuration), own):
+        for row in station_table(light, own):
             values = [MS * row[n] if math.isfinite(row[n]) else None for n in STATION]
             cells.append((name_of(configuration), row["clients"], *values))
     columns = ("configuration", "clients", "measured", "M/M/1", "M/M/m", "in queue", "M/M/1 ", "M/M/m ")
@@ -98,13 +84,15 @@ def _stations(rows: pl.DataFrame) -> Table | None:
     return Table("One station", columns, tuple(cells), note, ("", ".0f", *[".3f"] * 6)) if cells else None
 
 
-def station_table(times: InstrumentedTimes, shape: MiddlewareConfig, rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """One row a client count: measured and predicted response time and time in queue of the middleware, s."""
-    workers = max(shape.workers * shape.proxies, 1)
-    held = times.light_service_s.value
-    capacity = workers / held if held > 0 else float("inf")
-    if times.mean("net_s") > 0:
-        capacity = min(capacity, max(shape.proxies, 1) / times.mean("net_s"))
+def station_table(light: pl.DataFrame, rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """One row a client count of a configuration: measured and predicted response time and time in queue of the middleware, s; the times of
+    service are those of the runs `light`."""
+    held = float(light.filter(pl.col("clients") == pl.col("clients").min())["service_s"].mean())  # type: ignore[arg-type]
+    net = light["net_s"].drop_nulls().mean()
+    proxies, workers = int(rows["proxies"][0]), int(rows["workers"][0] * rows["proxies"][0])
+    capacity = workers / held
+    if isinstance(net, float) and net > 0:
+        capacity = min(capacity, proxies / net)
     columns = ("mw_throughput_per_s", "mw_response_s", "queue_s")
     found = []
     for row in rows.group_by("clients").agg(pl.col(columns).mean()).drop_nulls().sort("clients").to_dicts():

@@ -1,4 +1,4 @@
-"""Hosts with limits of their own: what is then said to limit a point, and bounds its prediction."""
+"""Hosts with limits of their own: what is then said to limit a point."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from kv_rows import rows_of
 from sojourn.report import Document, Table, render_html
 from sojourn_cases.kv.limits import limited_by, limits_section, marked, too_small, uses
 from sojourn_cases.kv.middleware.hosts import HostOptions, Hosts
-from sojourn_cases.kv.models import MeanValues, OperationLimits, fit_sent
-from sojourn_cases.kv.models.host_limits import CPU, NETWORK
 
 Row = dict[str, Any]
 
@@ -65,44 +63,6 @@ def test_uses_are_shares_of_what_there_is() -> None:
     assert found["the machine's cores"] == pytest.approx((0.2 + 0.3 + 0.2) / 2)
     assert found["workers"] == pytest.approx(4 / 8)  # 10 000/s hold one each 0.4 ms: 4 of 8
     assert found["network of a server"] == 0.0
-
-
-ANSWER_BIT = 1124 * 8
-
-
-def test_known_limits_bound_a_prediction() -> None:
-    """25 Mbit/s carry 2780 answers of 1124 bytes a second from each server; a tenth of a core works 5000 of 20 µs."""
-    free = MeanValues(20, 10_000.0, {"net": 0.5})
-    for servers, cores, most, by in ((1, None, 25e6 / ANSWER_BIT, NETWORK), (3, 0.1, 3 * 25e6 / ANSWER_BIT, NETWORK),
-                                     (1, 0.05, 2500.0, CPU), (4, None, 10_000.0, "net")):  # fmt: skip
-        found = OperationLimits(servers, 25e6, ANSWER_BIT, cores).on(free, 20e-6)
-        assert found.throughput_per_s == pytest.approx(most)
-        assert found.cycle_s == pytest.approx(20 / most), "Little's law: all clients are somewhere"
-        assert found.utilisation["net"] == pytest.approx(0.5 * most / 10_000)
-        assert found.bottleneck == by or most == 10_000.0
-    assert OperationLimits().on(free, 20e-6) == free
-
-
-def test_bits_of_an_operation_are_a_sum_of_parts() -> None:
-    """An answer has 600 bit, and 8400 a KiB: a get of one key of 2 KiB, where none was fitted, 17 400; half of it of each server."""
-    known = {"server_rate_bit_per_s": 1e8, "server_cores": 0.25}
-    points = [
-        ("get", 1024, 9000.0),
-        ("get", 512, 4800.0),
-        ("multi-3", 1024, 25800.0),
-        ("set", 1024, 600.0),
-        ("multi-9", 512, 38400.0),
-    ]
-    seen = [
-        row(x, 2, workload=w, value_bytes=b, design="direct", sharded=False, server_sent_bit_per_s=x * bit / 2, **known)
-        for x in (5000.0, 6000.0)
-        for w, b, bit in points
-        if w != "set"
-    ]
-    found = fit_sent(rows_of(*seen))
-    asked = rows_of(row(1.0, 2, workload="get", value_bytes=2048, design="direct"))
-    assert found.limits(asked) == OperationLimits(2, 1e8, pytest.approx(17400.0, rel=1e-3), 0.25)
-    assert fit_sent(rows_of(row(5000.0))).limits(asked) == OperationLimits(2)
 
 
 def test_what_others_took_is_not_held_against_the_machine() -> None:

@@ -16,7 +16,6 @@ from sojourn.study import StudyResult, run_study
 from sojourn.study.checked_study import read_plan
 from sojourn.study.study_findings import HELD_OUT
 from sojourn_cases.kv.kv_laws import knee, laws
-from sojourn_cases.kv.kv_template import NETWORK
 
 ROOT = Path(__file__).parents[3]
 SMALL = """
@@ -29,15 +28,15 @@ kind = "kv-simulated"
 for = "0.5s"
 [[section]]
 name = "proxy"
-set = { workers = 8 }
+set = { workers = 8, servers = 3 }
 vary = { clients = [1, 8, 16, 32, 66] }
 x = "clients"
 [[section]]
 name = "factorial"
 set = { clients = 40 }
-vary = { servers = [1, 2], workers = [4, 8] }
+vary = { servers = [2, 3], workers = [4, 8] }
 [fit]
-model = "kv"
+model = "small.toml"
 hold_out = { clients = [8, 32] }
 [[analysis]]
 name = "kv.laws"
@@ -52,6 +51,35 @@ factors = ["servers", "workers"]
 [[analysis]]
 name = "kv.models"
 """
+
+MODEL = """
+[parameters]
+clients = 1
+proxies = 1
+workers = 8
+network_s = { free = true, start = 0.003 }
+held_s = { free = true, start = 0.001 }
+net_s = { metric = "service_time", station = "net thread" }
+[stations.network]
+kind = "delay"
+[stations.net]
+[stations.workers]
+servers = "workers * proxies"
+[classes.client]
+kind = "closed"
+population = "clients"
+[demands_s]
+network = { client = "network_s" }
+net = { client = "net_s" }
+workers = { client = "held_s" }
+[factors]
+servers = []               # there are enough of them
+"""
+
+
+def written_with_its_model(folder: Path, text: str) -> Path:
+    (folder / "small.toml").write_text(MODEL)
+    return written(folder, text)
 
 
 def test_the_studies_of_the_tree_are_sound() -> None:
@@ -91,7 +119,7 @@ def test_whole_configurations_are_held_out(name: str, quick: bool) -> None:
         (("workers = 8", 'workload = "set"'), "give one of get"),
         (('name = "proxy"', 'name = "fit"'), "choose another name"),
         (("for =", "four ="), "load.four"),
-        (("hold_out", "options = { x = 1 }\nhold_out"), "this template has none"),
+        (("hold_out", "options = { x = 1 }\nhold_out"), "a model file has none"),
         (('factors = ["servers", "workers"]', 'factors = ["server"]'), "use one of design, servers"),
     ],
 )
@@ -99,20 +127,20 @@ def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], message: st
     def read(path: Path) -> object:
         return run_study(path, out=tmp_path / "out", say=lambda _: None)
 
-    assert message in mistaken(written(tmp_path, SMALL), SMALL.replace(*change, 1), read)
+    assert message in mistaken(written_with_its_model(tmp_path, SMALL), SMALL.replace(*change, 1), read)
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
     folder = tmp_path_factory.mktemp("study")
-    return run_study(written(folder, SMALL), out=folder / "out", say=lambda _: None)
+    return run_study(written_with_its_model(folder, SMALL), out=folder / "out", say=lambda _: None)
 
 
 def test_measured_judged_and_reported(done: StudyResult) -> None:
     text = "\n".join(done.verdict)
     assert "18 runs: 0 misses, 0 errors; the interactive law holds within 5 % in 100 % of them" in text
-    assert f"{NETWORK}, staged: median error of throughput" in text and "at 2 points not fitted" in text
-    held = done.findings.rows(HELD_OUT, NETWORK).filter(pl.col("metric") == "throughput")
+    assert "small, staged: median error of throughput" in text and "at 2 points not fitted" in text
+    held = done.findings.rows(HELD_OUT, "small").filter(pl.col("metric") == "throughput")
     assert held.height == 4 and held["error"].abs().median() < 0.08
     page = done.report.read_text()
     for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "One station", "Errors where nothing was fitted",

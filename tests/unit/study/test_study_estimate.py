@@ -11,7 +11,6 @@ from scipy import stats
 
 from sojourn.study.evaluation import error_range, median_error, median_interval, of_means
 from sojourn.study.mean_of_runs import mean_with_interval
-from sojourn_cases.kv.models.instrumented_times import stratified
 
 
 def test_one_value_has_no_interval_and_several_have_students() -> None:
@@ -22,19 +21,9 @@ def test_one_value_has_no_interval_and_several_have_students() -> None:
     assert mean_with_interval(values) == pytest.approx((values.mean(), low, high))
 
 
-def test_client_counts_that_were_run_once_tell_no_interval() -> None:
-    """They differ, but not by chance: 1, 2 and 4 ms with 1, 2 and 4 clients."""
-    once = pl.DataFrame({"clients": [1, 2, 4], "net_s": [0.001, 0.002, 0.004]})
-    found = stratified(once, "net_s")
-    assert found.value == pytest.approx(0.007 / 3) and math.isnan(found.low)
-    again = stratified(pl.concat([once, once.with_columns(pl.col("net_s") * 1.01)]), "net_s")
-    assert again.low < again.value < again.high
-
-
 def test_runs_that_do_not_differ_tell_no_interval() -> None:
-    alike = pl.DataFrame({"clients": [1, 1, 2, 2], "net_s": [0.001, 0.001, 0.002, 0.002]})
-    for found in (stratified(alike, "net_s"), mean_with_interval(np.full(4, 0.0015))):
-        assert found.value == pytest.approx(0.0015) and math.isnan(found.low) and math.isnan(found.high)
+    found = mean_with_interval(np.full(4, 0.0015))
+    assert found.value == pytest.approx(0.0015) and math.isnan(found.low) and math.isnan(found.high)
 
 
 def rows(errors: np.ndarray) -> pl.DataFrame:
