@@ -10,7 +10,8 @@ from sojourn_cases.kv.model_errors import station_table
 
 
 def test_one_station_at_measured_rates() -> None:
-    """Eight workers of 4 ms at 1000/s: M/M/1 at 2000/s answers in 1 ms; M/M/8 with 4 busy: Erlang's C is 0.0590, the wait C · 4 ms / (8 - 4)."""
+    """Eight workers of 4 ms at 1000/s: M/M/1 at 2000/s answers in 1 ms; M/M/8 with 4 busy: Erlang's C is 0.0590, and
+    the wait C · 4 ms / (8 - 4)."""
     seen = rows_of(
         row(1000.0, 5, service_s=4e-3, mw_throughput_per_s=1000.0, mw_response_s=5e-3, queue_s=1e-4),
         row(1900.0, 40, service_s=9e-3, mw_throughput_per_s=1900.0, mw_response_s=9e-3, queue_s=1e-3),
