@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
-from sojourn.runs.observations import observe
 from sojourn.runs.run_folder import RunFolder
 from sojourn_cases.web.known_demands import RequestOverheads, is_bare, known_page, overheads
 
@@ -37,17 +35,18 @@ def main(folders: list[Path]) -> None:
 
 def row(run: RunFolder, beside: RequestOverheads) -> Iterator[str]:
     """NICs, rate, busy share of a leading core, and measured over known - 1 of both meters."""
-    seen, factors = observe([run]), run.manifest["factors"]
-    rate = float(seen["throughput_per_s"].mean())  # type: ignore[arg-type]
+    seen, factors = run.metrics(), run.manifest["factors"]
+    rate = seen.value("throughput")
     work, app = run.manifest["service"]["interrupt work"], run.frame("app")
     assert app is not None
     leading = run.manifest["placement"]["interrupts"]
     stays = float(app["core"].is_in(leading).mean())  # type: ignore[arg-type]
     interrupt_s = work["seconds"] / work["packets"] + beside.interrupt_s
     known = np.array([interrupt_s, interrupt_s + beside.client_s + stays * known_page([run], beside.wake_up_s)])
-    share = seen.select(pl.col("softirq_leading", "util_leading").mean()).row(0)
+    share = [seen.value(metric, "leading") for metric in ("softirq_utilisation", "utilisation")]
     off = np.array(share) * factors["nics"] / rate / known - 1
-    ticks = TICKS_PER_S * factors["nics"] * float(seen["duration_s"].sum())
+    start_s, end_s = run.manifest["window_s"]
+    ticks = TICKS_PER_S * factors["nics"] * (end_s - start_s)
     error = (share[0] * (1 - share[0]) / ticks) ** 0.5 / share[0]
     yield f"{factors['nics']}"
     yield f"{rate:.0f}"

@@ -1,4 +1,4 @@
-"""Time of a plan of 10 000 configurations: the web model (two classes, fitted) and M/M/m as a model file. Median of three."""
+"""Time of a plan of 10 000 configurations: the web model (fitted) and M/M/m as a model file. Median of three."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 import sojourn as sj
-from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit import FitRuns
+from sojourn.fit.fit_runs import FitRun
 from sojourn.plan import Plan
+from sojourn_cases.web.model_files import fit_for, model_file
 
 COUNT, GOAL_S, REPEATS = 10_000, 10.0, 3
 ONE = """
@@ -28,19 +30,22 @@ cores = "stations.cpu.servers"
 
 
 def web() -> Plan:
-    """cores x nics with nics <= cores, of a fit as the web study has it: 400 draws, 30 rates held out."""
-    rng = np.random.default_rng(1)
-    parameters = {"mu1_per_s": 3300.0, "mu2_per_s": 370.0}
-    samples = {name: tuple(value * np.exp(0.03 * rng.standard_normal(400))) for name, value in parameters.items()}
-    held = tuple(
-        {"cores": c, "nics": n, "rate_per_s": r, "response_time": 0.05 * e}
-        for (c, n, r), e in zip([(c, n, 100.0 * k) for c, n in ((1, 1), (2, 1), (4, 2)) for k in range(1, 4)],
-                                rng.standard_normal(9), strict=True)
-    )  # fmt: skip
-    measured = ({"cores": 1, "nics": 1, "rate_low_per_s": 10, "rate_high_per_s": 900},
-                {"cores": 200, "nics": 100, "rate_low_per_s": 10, "rate_high_per_s": 9000})  # fmt: skip
-    estimates = {name: ParameterEstimate(v, 0.95 * v, 1.05 * v) for name, v in parameters.items()}
-    fitted = sj.Fitted("two-class", "priority", estimates, {"p_rule": "uniform"}, samples, 0.95, 1, held, measured, ())
+    """cores x nics with nics <= cores, of a fit of the web case's `priority.toml` to runs as its law has them."""
+    runs = []
+    for cores, nics, rate in (
+        (1, 1, 50.0),
+        (1, 1, 200.0),
+        (2, 1, 400.0),
+        (4, 2, 700.0),
+        (200, 100, 900.0),
+        (200, 100, 9000.0),
+    ):
+        told = sj.two_class(rate, mu1_per_s=3300.0, mu2_per_s=370.0, cores=cores, nics=nics, variant="priority")
+        means = {("", "response_time"): (told.value("response_time"), 0.01), ("", "throughput"): (rate, 0.005)}
+        busy = {"leading interrupts": rate / 3300.0}
+        runs.append(FitRun(f"r{rate:g}", {"cores": cores, "nics": nics, "rate_per_s": rate}, means, busy))
+    seen = FitRuns(runs)
+    fitted = sj.fit_model(seen, fit_for(model_file("priority"), seen))
     vary = {"cores": range(1, 201), "nics": range(1, 59)}  # 9947 with nics <= cores
     return sj.plan(fitted, vary, "mean < 20ms", "0.04*cores + 0.01*nics", load="200..900")
 

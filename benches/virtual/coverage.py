@@ -1,5 +1,5 @@
 """Do the intervals of fitted parameters cover the truth at their level? Virtual hosts, many seeds, the whole path:
-simulated run folders, observations, fit.
+simulated run folders and the fit of `priority.toml`.
 
     python benches/virtual/coverage.py [--seeds 100] [--level 0.95] [--seconds 60] [--replications 2] [--workers N] [--out FOLDER] [host …]
 
@@ -30,11 +30,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+import sojourn as sj
 from sojourn.errors import SojournError
-from sojourn.fit import fit
-from sojourn.runs.observations import observe
-from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
+from sojourn.runs.resources import add_resources
+from sojourn.simulate.virtual_host import VirtualHost, host_placement, simulate_host, write_host_run
 from sojourn_cases.web.interval_coverage import RecoveredParameter, covered
+from sojourn_cases.web.model_files import fit_for, model_file
+from sojourn_cases.web.web_shop import core_groups
 
 HERE = Path(__file__).resolve().parent
 SHARES = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8)  # of saturation, as in studies/web-virtual
@@ -57,10 +59,10 @@ HOSTS = {
     "free": VirtualHost(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
     "free-p": VirtualHost(4, 1, INTERRUPT, PAGE4, crossing_s=1e-4, **FREE),
 }
-GIVEN: dict[str, dict[str, float | str]] = {
-    "one-core-known": {"handoff_s": 0.0},
-    "all-lead-known": {"handoff_s": 0.0},
-    "free-p": {"p": "utilisation"},
+GIVEN: dict[str, dict[str, float]] = {
+    "one-core-known": {"stations.cpu.handoff_s": 0.0},
+    "all-lead-known": {"stations.cpu.handoff_s": 0.0},
+    "free-p": {"stations.cpu.p": sj.Unknown(0.5, 0.01, 1.0)},
 }
 
 
@@ -71,7 +73,7 @@ def saturation_rate(host: VirtualHost) -> float:
 
 
 def one_seed(
-    host: VirtualHost, most: float, seed: int, seconds: float, level: float, times: int, given: dict[str, float | str]
+    host: VirtualHost, most: float, seed: int, seconds: float, level: float, times: int, given: dict[str, float]
 ) -> list[RecoveredParameter]:
     """The parameters of one study: 6 runs, each `times`, and a fit."""
     with tempfile.TemporaryDirectory() as out:
@@ -81,10 +83,13 @@ def one_seed(
                 rate = share * most
                 number = seed * 1000 + replication * 100 + round(100 * share)
                 run = simulate_host(host, rate_per_s=rate, duration_s=seconds, seed=number)
-                factors = {"cores": host.cores, "nics": host.nics, "rate_per_s": rate, "replication": replication}
-                runs.append(write_host_run(Path(out) / str(number), run, {"factors": factors}))
-        fitted = fit(observe(runs), given=given, level=level, seed=seed)
-    return covered("", fitted, host)
+                factors = {"cores": host.cores, "nics": host.nics, "rate_per_s": rate}
+                folder = write_host_run(Path(out) / str(number), run, {"factors": factors})
+                add_resources(folder, core_groups(host_placement(host.cores, host.nics)), factors)
+                runs.append(folder)
+        seen = sj.observe_runs(runs)
+    model = sj.replaced(fit_for(model_file("priority"), seen), given)
+    return covered("", sj.fit_model(seen, model, level, seed), host)
 
 
 def rows_of(name: str, most: float, seed: int, seconds: float, level: float, times: int) -> list[dict[str, Any]]:

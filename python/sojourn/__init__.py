@@ -1,17 +1,17 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
-too (`fit`, `measure`, `plan`, `predict`, `query`, `simulate`, `solve`, `validate`) is the package, and calling it calls the function.
+too (`fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
 
 Table      Metrics
-Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, observe, diagnose, oscillation; trace_visits
+Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
            Unknown, NumberByFactor, MeasuredParameter: of parameters; replaced: with other numbers
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit_model, fit_rivals, FittedModel; of interrupts and pages: fit, compare, Fitted; scalability: usl, fit_usl
+Fit        observe_runs, fit (fit_model: its former name), fit_rivals, FittedModel; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -60,13 +60,14 @@ if TYPE_CHECKING:
     from sojourn.diagnosis.load_levels import diagnose as diagnose
     from sojourn.diagnosis.oscillation import oscillation as oscillation
     from sojourn.errors import SojournError as SojournError
-    from sojourn.fit import Fitted as Fitted
     from sojourn.fit import FittedModel as FittedModel
+    from sojourn.fit import fit as fit
     from sojourn.fit import fit_model as fit_model
     from sojourn.fit import fit_rivals as fit_rivals
     from sojourn.fit import observe_runs as observe_runs
-    from sojourn.fit.compare import compare as compare
-    from sojourn.fit.fit import fit as fit
+    from sojourn.fit import predict as predict
+    from sojourn.fit import validate as validate
+    from sojourn.fit.saturation_gain import gain as gain
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
     from sojourn.fit.trace_visits import trace_visits as trace_visits
@@ -77,12 +78,9 @@ if TYPE_CHECKING:
     from sojourn.measure.measure import measure as measure
     from sojourn.model import *  # noqa: F403
     from sojourn.plan.plan import plan as plan
-    from sojourn.predict import gain as gain
-    from sojourn.predict import predict as predict
     from sojourn.query.query import query as query
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
-    from sojourn.runs.observations import observe as observe
     from sojourn.runs.resources import Resource as Resource
     from sojourn.runs.run_folder import RunFolder as RunFolder
     from sojourn.simulate import compare_simulated as compare_simulated
@@ -103,7 +101,6 @@ if TYPE_CHECKING:
     from sojourn.study.system import Session as Session
     from sojourn.study.system import System as System
     from sojourn.table import Metrics as Metrics
-    from sojourn.validate.validate import validate as validate
 
 _MODEL = (
     "Breakdowns NumberByFactor Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
@@ -118,13 +115,13 @@ _HOMES = {
     **dict.fromkeys(_ROOMS.split(), ""),
     **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
-    "Fitted": "fit",
     "FittedModel": "fit",
     "fit_model": "fit",
     "fit_rivals": "fit",
     "observe_runs": "fit",
-    "compare": "fit",
     "fit": "fit",
+    "predict": "fit",
+    "validate": "fit",
     "fit_usl": "fit.scalability_law",
     "usl": "fit.scalability_law",
     "Set": "control",
@@ -133,13 +130,11 @@ _HOMES = {
     "kv_load": "load.kv_load",
     "messages_load": "load.messages_load",
     "diagnose": "diagnosis.load_levels",
-    "observe": "runs.observations",
     "measure": "measure",
     "execute": "measure.execute_run",
     "oscillation": "diagnosis.oscillation",
     "plan": "plan",
-    "gain": "predict",
-    "predict": "predict",
+    "gain": "fit.saturation_gain",
     "query": "query",
     "Document": "report",
     "write_html": "report",
@@ -160,7 +155,6 @@ _HOMES = {
     "VirtualSystem": "study.kinds.simulated_model",
     "trace_visits": "fit.trace_visits",
     "Metrics": "table",
-    "validate": "validate",
 }
 __all__ = sorted(_HOMES)
 

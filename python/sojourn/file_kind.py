@@ -8,12 +8,13 @@ from sojourn.errors import InputError
 from sojourn.files.reading import read_toml
 
 STUDY, MODEL, FIT = "a study file", "a model file", "a fitted model file"
-OWN_FIT = "a fit of two-class or mmm"  # parameters alone; the model is ours
+OLD_FIT = "a fit of two-class or mmm by an earlier version"
 TAKES = {
     STUDY: "`sojourn study` runs it",
     MODEL: "`sojourn solve` answers it, and `sojourn fit RUNS --model` finds its unknowns",
     FIT: "`sojourn predict` and `sojourn validate --model` take it",
-    OWN_FIT: "`sojourn predict` and `sojourn validate --model` take it",
+    OLD_FIT: "its models are model files now: fit the runs again, `sojourn fit RUNS --model web-models`, or --model auto for a service "
+    "of your own",
 }
 ENDINGS = {".html": "an HTML page", ".parquet": "a Parquet file", ".csv": "a CSV file", ".md": "a page of text"}
 
@@ -33,7 +34,7 @@ def kind_of(path: Path | str) -> str:
         return FIT if "fit" in keys else MODEL
     if "system" in keys or "section" in keys:
         return STUDY
-    return OWN_FIT if {"model", "parameters"} <= keys else "a TOML file"
+    return OLD_FIT if {"model", "parameters"} <= keys else "a TOML file"
 
 
 def expect(path: Path | str, *kinds: str) -> None:

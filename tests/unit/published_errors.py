@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.table import Metrics
-from sojourn.validate import QUANTITIES
+from sojourn_cases.web.chen_table3 import QUANTITIES
 
 PUBLISHED = Path(__file__).parents[1] / "published" / "data" / "chen_table3_relative_errors.csv"
 COLUMNS = {

@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
 from package_arrows import public
 
-BOTH = ("fit", "measure", "predict", "query", "simulate", "solve", "validate")
+BOTH = ("fit", "measure", "query", "simulate", "solve")
 SHOP = Path(__file__).parents[2] / "examples/shop.toml"
 
 

@@ -15,7 +15,7 @@ HEAD = """# Python
 
 `import sojourn as sj`: every name of the public index with its signature and what its docstring says. All values are in SI units
 (s, 1/s); shares, probabilities and quantile levels are in [0, 1]. Errors are [those of sojourn.errors](#errors). Names that stand
-for a package too (`fit`, `predict`, `simulate`, `solve`, `validate`) have its further names below them.
+for a package too (`fit`, `simulate`, `solve`) have its further names below them.
 """
 QUOTE = chr(39)
 

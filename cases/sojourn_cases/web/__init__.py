@@ -1,9 +1,9 @@
 """A web shop on cores that interrupts share, and the two-class model of Chen et al., ICPE 2014, beside what was run.
 
 Map: `web_shop` the system, `web_shop_simulated` the same on a virtual host · `web_service` how the shop is started, `serve_web` its
-command · `two_class_template` what is fitted, its variants as rivals · `model_files` the same by model files (`priority.toml` and those
-beside it) and the general fit · `known_demands` what a request costs beside its known work · `web_configurations` what was run, by
-configuration · `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data · `two_class_analysis` the
+command · `model_files` the models that are fitted (`priority.toml` and those beside it), as rivals · `fitted_groups` one of them as a study
+asks it · `known_demands` what a request costs beside its known work · `web_configurations` what was run, by configuration ·
+`chen_table3`, `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data · `two_class_analysis` the
 lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
 """
 
@@ -15,8 +15,8 @@ CASE = Case(
         "web-virtual": "sojourn_cases.web.web_shop_simulated:WebVirtualSystem",
     },
     templates={
-        "two-class": "sojourn_cases.web.two_class_template:TEMPLATE",
         "web-models": "sojourn_cases.web.model_files:TEMPLATE",
+        "two-class": "sojourn_cases.web.model_files:TEMPLATE",  # its name before 2026-11-26
     },
     analyses={
         "two-class": "sojourn_cases.web.two_class_analysis:two_class",

@@ -5,38 +5,41 @@ Chen et al., ICPE 2014, Table 3, averages all of them; here a mean is over confi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from sojourn import Metrics
-from sojourn.fit import Fitted
 from sojourn.report import Table
 from sojourn.study import BLIND, HELD_OUT, TRAINING
-from sojourn.validate import Validation, validate
-from sojourn_cases.web.chen_table3 import LABELS, lines_of
-from sojourn_cases.web.two_class_template import FittedVariant
+from sojourn_cases.web.chen_table3 import LABELS, cells, lines_of
+from sojourn_cases.web.fitted_groups import FittedGroups
 from sojourn_cases.web.web_configurations import WebConfiguration
 
 KINDS = (TRAINING, HELD_OUT, BLIND)
+LEFT_OUT = {
+    "response_time": "response_time",
+    "utilisation_leading": "busy leading",
+    "utilisation_trailing": "busy trailing",
+}  # of a row of `held_out`
 Row = dict[str, Any]
 
 
-def errors_by_kind(parts: Sequence[WebConfiguration], fitted: FittedVariant, model: str) -> list[Row]:
+def errors_by_kind(parts: Sequence[WebConfiguration], fitted: FittedGroups, model: str) -> list[Row]:
     """A row a quantity: "quantity", a column "NICs/cores" for each configuration, then one for each kind. Relative errors,
     None where there is none."""
-    found = {kind: _validation([p for p in parts if p.kind == kind], model) for kind in (TRAINING, BLIND)}
+    known = [(part.kind, errors) for part in parts if (errors := part.errors(model)) is not None]
     places = sorted({(nics, cores) for part in parts if part.seen for cores, nics in [part.size]})
     rows = []
     for quantity, label in LABELS.items():
-        cells = {kind: _cells(each, quantity) for kind, each in found.items()}
-        known = cells[TRAINING] | cells[BLIND]
-        means: Row = {kind: cells[kind].get((None, None)) for kind in cells} | {HELD_OUT: _held_out(fitted, quantity)}
-        if any(value is not None for value in means.values()):
-            each = {f"{nics}/{cores}": known.get((nics, cores)) for nics, cores in places}
-            rows.append({"quantity": label, **each, **{kind: means[kind] for kind in KINDS}})
+        found = [(kind, place, mean) for kind, errors in known for place, mean in cells(errors, quantity).items()]
+        each = {place: mean for _, place, mean in found}
+        means: Row = {kind: _mean([mean for k, _, mean in found if k == kind]) for kind in (TRAINING, BLIND)}
+        # no model of an open system foretells another throughput than the rate: fitted or left out is the same
+        left = means[TRAINING] if quantity == "throughput" else _held_out(fitted, quantity)
+        if found:
+            columns = {f"{nics}/{cores}": each.get((nics, cores)) for nics, cores in places}
+            rows.append({"quantity": label, **columns, TRAINING: means[TRAINING], HELD_OUT: left, BLIND: means[BLIND]})
     return rows
 
 
@@ -46,33 +49,13 @@ def kinds_of(parts: Sequence[WebConfiguration]) -> str:
     return ", ".join(f"{nics}/{cores} {kind}" for (nics, cores), kind in sorted(seen.items()))
 
 
-def _validation(parts: Sequence[WebConfiguration], model: str) -> Validation | None:
-    good = [part for part in parts if part.errors(model) is not None]
-    if not good:
-        return None
-    return validate(pl.concat([part.below for part in good]), Metrics.concat(p.predicted[model] for p in good))
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
-def _cells(found: Validation | None, quantity: str) -> dict[Any, float | None]:
-    lines = found.summary if found else ()
-    return {(line["nics"], line["cores"]): _mean(line) for line in lines if line["quantity"] == quantity}
-
-
-def _mean(line: Mapping[str, Any]) -> float | None:
-    """Infinite where a point is called saturated that was not: a mean of the others would be one of easier points."""
-    return float("inf") if line["saturated"] else line["mean_abs"]
-
-
-def _held_out(fitted: FittedVariant, quantity: str) -> float | None:
-    """Mean over the fits of the mean error at rates that each had not seen."""
-    each = [_mean_abs(one, quantity) for one in fitted.groups.values()]
-    known = [value for value in each if value is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _mean_abs(fitted: Fitted, quantity: str) -> float | None:
-    errors = [abs(row[quantity]) for row in fitted.held_out if quantity in row]
-    return float(np.mean(errors)) if errors else None
+def _held_out(fitted: FittedGroups, quantity: str) -> float | None:
+    """Mean size over all configurations that were left out."""
+    return _mean([abs(error) for error in fitted.held_out(LEFT_OUT[quantity])])
 
 
 def table3_lines(rows: Sequence[Row]) -> list[str]:
@@ -89,11 +72,6 @@ def table3_table(rows: Sequence[Row], model: str) -> Table:
         "Training: configurations that were fitted; "
         "held out: at each of their rates by a fit without it; blind: predicted and written before they were run."
     )
-    cells = tuple(tuple(row[column] for column in columns) for row in rows)
+    body = tuple(tuple(row[column] for column in columns) for row in rows)
     title = f"Relative errors, {model}, in the form of Chen et al. 2014, Table 3"
-    return Table(title, heads, cells, note, ("", *[".1%"] * (len(columns) - 1)))
-
-
-def overall(rows: Sequence[Mapping[str, Any]], quantity: str, kind: str) -> float | None:
-    """One of the means."""
-    return next((row[kind] for row in rows if row["quantity"] == LABELS[quantity]), None)
+    return Table(title, heads, body, note, ("", *[".1%"] * (len(columns) - 1)))

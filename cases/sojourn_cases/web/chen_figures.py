@@ -8,28 +8,25 @@ import numpy as np
 import polars as pl
 
 from sojourn import Metrics
-from sojourn.predict import predict
 from sojourn.report import Figure, Series, Style
 from sojourn.study import BLIND
-from sojourn.validate import measured_metrics
-from sojourn_cases.web.two_class_template import FittedVariant
+from sojourn_cases.web.fitted_groups import FittedGroups
 from sojourn_cases.web.web_configurations import WebConfiguration
 
 RATE = "requests per second"
-CURVE_POINTS = 60
+CURVE_POINTS = 24
 
 
-def models_against(part: WebConfiguration, rivals: Mapping[str, FittedVariant], best: str, written: str) -> Figure:
+def models_against(part: WebConfiguration, rivals: Mapping[str, FittedGroups], best: str, written: str) -> Figure:
     """Each model as a curve, the best with its band, and what was measured."""
-    seen = _series("measured", measured_metrics(part.observations), "response_time", scale=1e3)
+    seen = _series("measured", part.measured, "response_time", scale=1e3)
     highest = max((v for v in (seen.high or seen.y) if v is not None), default=1.0)
-    most = 1.05 * float(part.observations["rate_per_s"].max() or 1.0)  # type: ignore[arg-type]
-    rates = np.linspace(most / CURVE_POINTS, most, CURVE_POINTS)
-    cores, nics = part.size
+    most = 1.05 * float(part.measured.frame["rate_per_s"].max() or 1.0)  # type: ignore[arg-type]
+    rates = np.linspace(most / CURVE_POINTS, most, CURVE_POINTS).tolist()
     blind = part.kind == BLIND
     curves = [
         _series(
-            "predicted, " * blind + name, predict(model.of(part.factors), rates, cores=cores, nics=nics), "response_time",
+            "predicted, " * blind + name, model.predict({**part.factors, "rate_per_s": rates}, model.level), "response_time",
             style="line" if name == best else "dashed", scale=1e3, band=name == best,
         )
         for name, model in rivals.items()
@@ -42,7 +39,7 @@ def models_against(part: WebConfiguration, rivals: Mapping[str, FittedVariant], 
 
 def measured(parts: Sequence[WebConfiguration]) -> tuple[Figure, Figure]:
     """Utilisation by kind of core with the share of soft interrupts, and throughput, each against the rate."""
-    observed = [(part.name, measured_metrics(part.observations)) for part in parts if part.seen]
+    observed = [(part.name, part.measured) for part in parts if part.seen]
     busy = [_series(f"{name}: leading cores", m, "utilisation", "leading") for name, m in observed]
     busy += [_series(f"{name}: trailing cores", m, "utilisation", "trailing") for name, m in observed]
     soft = [_series(f"{name}: interrupts, leading", m, "softirq_utilisation", "leading") for name, m in observed]

@@ -9,24 +9,30 @@ a long run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sojourn import Metrics, mmm, two_class
 from sojourn.errors import StudyError
-from sojourn.fit import Fitted
+from sojourn.fit import FittedModel
 from sojourn.report import Section, Table, Text
 from sojourn.simulate import VirtualHost, VirtualHostRun, simulate_host
 from sojourn.stats import batch_interval
 from sojourn.study import TRAINING, Analysis, CheckedStudy, RecoveredParameter, StudyFindings, run_seed
 from sojourn.units import percent, seconds
-from sojourn_cases.web.two_class_template import FittedVariant, times
+from sojourn_cases.web.fitted_groups import FittedGroups, cores_of, parameters
 from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
 from sojourn_cases.web.web_shop_simulated import WebVirtualSystem, true_parameters
 
 REQUESTS = 500_000
 WARM_UP = 0.1
+ROWS = {
+    "response": ("response_time", ""),
+    "lead_busy": ("utilisation", "leading"),
+    "behind_busy": ("utilisation", "trailing"),
+}
 QUANTITIES = {
     "response": "Response Time",
     "lead_busy": "Util. Core 0 to m-1",
@@ -59,59 +65,67 @@ def against_truth(found: StudyFindings, plan: CheckedStudy, options: Mapping[str
     if found.rivals is None or found.fitted is None:
         return Analysis()
     model, system = found.fitted, plan.system
-    if not isinstance(model, FittedVariant) or not isinstance(system, WebVirtualSystem):
+    if not isinstance(model, FittedGroups) or not isinstance(system, WebVirtualSystem):
         raise StudyError("analysis two-class.truth", "[[analysis]]", 'use it with [system] kind = "web-virtual"')
-    parameters: list[RecoveredParameter] = []
+    recovered: list[RecoveredParameter] = []
     points: list[CoveragePoint] = []
     parts = parts_of(found, plan)
     for part in parts:
-        fitted, host = model.of(part.factors), system.options.host(part.factors)
+        host = system.options.host(part.factors)
         if part.kind == TRAINING:
-            parameters += covered(part.name, fitted, host)
+            recovered += covered(part.name, model.of(part.factors), host)
         for rate in sorted({run.manifest["factors"]["rate_per_s"] for run in part.runs}):
-            points += points_at(part.name, host, fitted, rate, options.get("requests", REQUESTS), plan.seed)
-    sections = (_section(found.rivals.best, parameters, points), _hosts(parts, system, plan.seed))
-    line = _line(found.rivals.best, parameters, points)
-    return Analysis((line,), sections, parameters=tuple(parameters))
+            at = {**part.factors, "rate_per_s": rate}
+            points += points_at(part.name, host, model, at, options.get("requests", REQUESTS), plan.seed)
+    name = model.first.model.name
+    sections = (_section(name, recovered, points), _hosts(parts, system, plan.seed))
+    return Analysis((_line(name, recovered, points),), sections, parameters=tuple(recovered))
 
 
-def covered(name: str, fitted: Fitted, host: VirtualHost) -> list[RecoveredParameter]:
+def covered(name: str, fitted: FittedModel, host: VirtualHost) -> list[RecoveredParameter]:
     """Each fitted parameter whose true value the host has."""
-    truth = _true(fitted.spec.model, host)
-    inverse = {"interrupt_s": "mu1_per_s", "page_s": "mu2_per_s", "request_s": "mu_per_s"}
-    return [
-        RecoveredParameter(
-            name, label.removesuffix("_s"), 1 / true if label in inverse else true, e.value, e.low, e.high
-        )
-        for label, e in times(fitted).items()
-        if (true := truth.get(inverse.get(label, label))) is not None
-    ]
-
-
-def _true(model: str, host: VirtualHost) -> dict[str, float]:
-    """What the model's parameters are on this host."""
-    truth = true_parameters(host)
-    if model == "mmm":
-        return {"mu_per_s": 1 / (1 / truth["mu1_per_s"] + 1 / truth["mu2_per_s"])}
+    given = true_parameters(host)
+    interrupt_s, page_s = 1 / given["mu1_per_s"], 1 / given["mu2_per_s"]
     # one core has nobody to hand off to; the model's other delay is 0 here
-    return truth | {"handoff_s": 0.0}
+    truth = {**given, "interrupt_s": interrupt_s, "page_s": page_s, "request_s": interrupt_s + page_s, "handoff_s": 0.0}
+    return [
+        RecoveredParameter(name, label.removesuffix("_s"), truth[label], *estimate)
+        for label, estimate in parameters(fitted).items()
+        if label in truth
+    ]
 
 
 def points_at(
-    name: str, host: VirtualHost, fitted: Fitted, rate: float, requests: int, seed: int
+    name: str, host: VirtualHost, fitted: FittedGroups, factors: Mapping[str, Any], requests: int, seed: int
 ) -> list[CoveragePoint]:
     """A long run at one rate beside the model."""
+    rate = float(factors["rate_per_s"])
     own = run_seed(seed, f"truth {name} {rate:g}")
     run = simulate_host(host, rate_per_s=rate, duration_s=requests / rate, seed=own, sample_s=requests / rate / 20)
-    true = _true(fitted.spec.model, host)
-    spec = replace(fitted.spec, given={k: v for k, v in fitted.given.items() if k not in true})
-    known = spec.solve(true, rate, host.cores, host.nics)
-    said = fitted.spec.solve({k: e.value for k, e in fitted.parameters.items()}, rate, host.cores, host.nics)
+    known = _said(_at_the_truth(fitted.of(factors), host, rate))
+    said = _said(fitted.predict(factors, fitted.level))
     place = f"{host.nics}/{host.cores}"
     return [
-        CoveragePoint(name, place, rate, quantity, value, noise, float(known[quantity]), float(said[quantity]))
+        CoveragePoint(
+            name, place, rate, quantity, value, noise, known.get(quantity, np.nan), said.get(quantity, np.nan)
+        )
         for quantity, (value, noise) in _seen(run).items()
     ]
+
+
+def _at_the_truth(fitted: FittedModel, host: VirtualHost, rate: float) -> Metrics:
+    """The model with the host's own demands in place of those that were found."""
+    true: dict[str, Any] = true_parameters(host)
+    station = cores_of(fitted)
+    if station is None:
+        mean_s = 1 / true["mu1_per_s"] + 1 / true["mu2_per_s"]
+        return mmm(rate, mu_per_s=1 / mean_s, cores=host.cores, nics=host.nics)
+    return two_class(rate, cores=host.cores, nics=host.nics, variant=station.variant, **true)
+
+
+def _said(metrics: Metrics) -> dict[str, float]:
+    rows = {(row["metric"], row["station"]): row["value"] for row in metrics.frame.iter_rows(named=True)}
+    return {name: rows[key] for name, key in ROWS.items() if rows.get(key) is not None}
 
 
 def _seen(run: VirtualHostRun) -> dict[str, tuple[float, float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.runs import RunFolder, core_groups, observe, run_time
+from sojourn.runs import RunFolder, core_groups, run_time
 
 
 def is_bare(factors: Mapping[str, Any]) -> bool:
@@ -57,14 +57,22 @@ def _overheads(run: RunFolder) -> RequestOverheads:
     """The client counts where it shares the leading cores: the exact run time of its threads less what interrupts took
     of it."""
     generator, factors = run.manifest["generator"], run.manifest["factors"]
-    softirq = observe([run])["softirq_leading"].mean()
     rate = factors.get("rate_per_s")
-    interrupt_s = softirq / rate if isinstance(softirq, float) and rate else 0.0
+    interrupt_s = _in_interrupts(run) / rate if rate else 0.0
     shared = 0.0
     if run.manifest["placement"]["client_shares"]:
         used = sum(lane["cpu_s"] for lane in generator["lanes"]) / max(generator["sent"], 1)
         shared = max(used - interrupt_s, 0.0)
     return RequestOverheads(interrupt_s, shared, _wake_up_s(run))
+
+
+def _in_interrupts(run: RunFolder) -> float:
+    """Share of the time of the leading cores; 0 where nobody measured it."""
+    frame = run.frame("metrics")
+    if frame is None:
+        return 0.0
+    own = frame.filter(pl.col("station") == "leading", pl.col("metric") == "softirq_utilisation")["value"].drop_nulls()
+    return float(own[0]) if len(own) else 0.0
 
 
 def _wake_up_s(run: RunFolder) -> float:

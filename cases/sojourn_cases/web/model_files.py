@@ -1,24 +1,31 @@
-"""The model files beside this module as rivals, fitted and averaged as any other model files: `priority`, `shared`, `paper`, `mmm`.
+"""The model files beside this module as rivals: `priority`, `shared` and `paper` are fitted and averaged as any other model files; `mmm`,
+the model that Chen et al. argue against, is fitted for comparison.
 
-Option of `[fit]`: `variants`, some of these, which are all by default. Runs without known work are no part of the fit: they tell what the
-client costs on the cores that it shares (`known_demands.py`), which the models take as given.
+Options of `[fit]`: `variants`, some of these (by default all but `mmm`), in order of preference where the runs cannot tell them
+apart; `group_by`, a factor: runs that differ in it are fitted apart, and a prediction takes the fit with its value, else with the nearest.
+Runs without known work are no part of the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which
+the models take as given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import FitError, InputError
-from sojourn.fit import AVERAGED, FittedModel, fit_rivals, observe_runs
-from sojourn.model import Model, Multicore, replaced
+from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, fit_rivals, observe_runs
+from sojourn.model import Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
+from sojourn_cases.web.fitted_groups import FittedGroups, group_of
 from sojourn_cases.web.known_demands import is_bare, overheads
 
 HERE = Path(__file__).parent
 NAMES = ("priority", "shared", "paper", "mmm")
+MMM = "mmm"
+LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`fit/run_measurements.py`)
 
 
 def model_file(name: str) -> Model:
@@ -30,33 +37,80 @@ class WebModelsTemplate(FitTemplate):
     """Fits the models of the web case to runs of a web system."""
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-        loaded = [r for r in runs if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
-        if not loaded:
-            raise FitError("no run at a known rate", "[fit] sections", "name a section with rate_per_s or share")
-        client_s = overheads(runs).client_s
-        models = {name: _with_client(model_file(name), client_s) for name in _variants(options)}
-        found = fit_rivals(observe_runs(loaded), models, seed=seed)
-        if not found.best.alternatives:
-            return RivalModels(found.fits, found.name, found.why)
-        return RivalModels({AVERAGED: found.best, **found.fits}, AVERAGED, found.why)
+        variants, group_by = _checked(options)
+        groups: dict[Any, list[RunFolder]] = {}
+        for run in runs:
+            groups.setdefault(group_of(run.manifest["factors"], group_by), []).append(run)
+        found = {value: _fitted(groups[value], variants, seed) for value in (sorted(groups) if group_by else groups)}
+        if not found:
+            raise _no_run()
+        return _rivals(found, group_by)
 
-    def read(self, path: Path) -> FittedModel:
-        return FittedModel.read(path)
-
-
-def _with_client(model: Model, client_s: float) -> Model:
-    """With the work of the client on the cores that it shares, s a request."""
-    hosts = [s.name for s in model.stations if isinstance(s, Multicore)]
-    return replaced(model, {f"stations.{name}.client_s": client_s for name in hosts})
+    def read(self, path: Path) -> FittedGroups:
+        return FittedGroups.read(path)
 
 
-def _variants(options: Mapping[str, Any]) -> tuple[str, ...]:
-    if unknown := set(options) - {"variants"}:
-        raise InputError(sorted(unknown)[0], "[fit] options", "give variants")
-    variants = tuple(options.get("variants", NAMES))
+def _no_run() -> FitError:
+    return FitError("no run at a known rate", "[fit] sections", "name a section with rate_per_s or share")
+
+
+def _fitted(runs: list[RunFolder], variants: tuple[str, ...], seed: int) -> tuple[ChosenModel, dict[str, FittedModel]]:
+    """What was chosen of the variants, and each model, M/M/m too."""
+    loaded = [r for r in runs if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
+    if not loaded:
+        raise _no_run()
+    seen, client_s = observe_runs(loaded), overheads(runs).client_s
+    chosen = fit_rivals(seen, {name: fit_for(model_file(name), seen, client_s) for name in variants}, seed=seed)
+    fits = dict(chosen.fits)
+    if MMM not in fits:
+        fits |= fit_rivals(seen, {MMM: model_file(MMM)}, seed=seed).fits
+    return chosen, fits
+
+
+def _rivals(found: Mapping[Any, tuple[ChosenModel, dict[str, FittedModel]]], group_by: str) -> RivalModels:
+    """Those that all groups have."""
+    first, *rest = (fits for _, fits in found.values())
+    names = [name for name in first if all(name in fits for fits in rest)]
+    each = {name: FittedGroups(group_by, {value: fits[name] for value, (_, fits) in found.items()}) for name in names}
+    chosen = {value: one for value, (one, _) in found.items()}
+    said = [f"{group_by} {value}: {one.why}" if group_by else one.why for value, one in chosen.items()]
+    taken = {one.name for one in chosen.values()}
+    text, notes = (
+        "\n".join(one.splitlines()[0] for one in said),
+        tuple(line for one in said for line in one.splitlines()),
+    )
+    if len(taken) == 1 and not any(one.best.alternatives for one in chosen.values()):
+        return RivalModels(each, taken.pop(), text, notes)
+    averaged = FittedGroups(group_by, {value: one.best for value, one in chosen.items()})
+    return RivalModels({AVERAGED: averaged, **each}, AVERAGED, text, notes)
+
+
+def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0) -> Model:
+    """The model with what these runs can tell: the delay is that of all requests where every core takes interrupts; interrupts that nobody
+    measured cost nothing; `client_s`: work of the client for a request, on the cores that it shares."""
+    host = next((s.name for s in model.stations if isinstance(s, Multicore)), None)
+    if host is None:
+        return model
+    values: dict[str, Any] = {"client_s": client_s}
+    if all(run.factors["cores"] == run.factors["nics"] for run in runs.runs):
+        values |= {"crossing_s": 0.0, "handoff_s": Unknown(low=0.0)}
+    meters = {
+        part: name
+        for part, name in model.observed.items()
+        if any(run.busy.get(str(name), 0.0) > LEAST_BUSY for run in runs.runs)
+    }
+    if f"{host}.interrupts" not in meters:
+        values |= {"interrupt_s": 0.0, "interrupt_scv": 0.0}
+    return replace(replaced(model, {f"stations.{host}.{k}": v for k, v in values.items()}), observed=meters)
+
+
+def _checked(options: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    if unknown := set(options) - {"variants", "group_by"}:
+        raise InputError(sorted(unknown)[0], "[fit] options", "give variants, group_by")
+    variants = tuple(options.get("variants", [name for name in NAMES if name != MMM]))
     if not variants or not set(variants) <= set(NAMES):
         raise InputError(variants, "[fit] options: variants", f"give some of {', '.join(NAMES)}")
-    return variants
+    return variants, str(options.get("group_by", ""))
 
 
 TEMPLATE = WebModelsTemplate()

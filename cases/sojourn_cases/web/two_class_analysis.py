@@ -16,7 +16,7 @@ from sojourn.study import BLIND, TABLE_INDENT, TRAINING, Analysis, CheckedStudy,
 from sojourn.units import per_second, percent, seconds
 from sojourn_cases.web import chen_figures
 from sojourn_cases.web.chen_errors import errors_by_kind, kinds_of, table3_lines, table3_table
-from sojourn_cases.web.two_class_template import FittedVariant, times
+from sojourn_cases.web.fitted_groups import FittedGroups, parameters
 from sojourn_cases.web.web_configurations import (
     Interval,
     WebConfiguration,
@@ -33,13 +33,13 @@ class FinishedWebStudy:
     model), and when predictions were written."""
 
     parts: list[WebConfiguration]
-    rivals: Mapping[str, FittedVariant]
+    rivals: Mapping[str, FittedGroups]
     best: str
     why: tuple[str, ...] = ()
     written: str = ""
 
     @property
-    def model(self) -> FittedVariant:
+    def model(self) -> FittedGroups:
         return self.rivals[self.best]
 
     def of(self, kind: str) -> list[WebConfiguration]:
@@ -51,8 +51,8 @@ def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, An
     if found.rivals is None:
         return Analysis()
     rivals: Any = found.rivals.fitted
-    if not all(isinstance(one, FittedVariant) for one in rivals.values()):
-        raise StudyError("analysis two-class", "[[analysis]]", 'use it with [fit] model = "two-class"')
+    if not all(isinstance(one, FittedGroups) for one in rivals.values()):
+        raise StudyError("analysis two-class", "[[analysis]]", 'use it with [fit] model = "web-models"')
     written = str((found.predicted or {}).get("written", ""))
     return analysed(
         FinishedWebStudy(parts_of(found, plan), rivals, found.rivals.best, found.rivals.notes, written), options
@@ -102,7 +102,7 @@ def _chosen(web: FinishedWebStudy, options: Mapping[str, Any], place: int) -> We
 
 def _known(web: FinishedWebStudy, part: WebConfiguration) -> list[RecoveredParameter]:
     """Interrupt and page, where both were put in and both were fitted."""
-    fitted = times(web.model.of(part.factors))
+    fitted = parameters(web.model.of(part.factors))
     truth = {"interrupt_s": part.known.interrupt_s, "page_s": part.known.page_s}
     if not (set(truth) <= set(fitted) and part.factors["interrupt_s"]):
         return []
@@ -132,9 +132,9 @@ def _sections(web: FinishedWebStudy) -> list[Section]:
     each = {name: errors_by_kind(web.parts, model, name) for name, model in web.rivals.items()}
     order = sorted(each, key=lambda name: name != web.best)
     tables = [table3_table(each[name], name) for name in order if each[name]]
-    decided = f"Decided on rates that the fit had not seen: {web.best}."
+    decided = f"Judged by rates that the fit had not seen; predictions are those of {web.best}."
     why = Text("\n".join(f"- {line}" for line in web.why) or "–")
-    lead = "Leading cores take interrupts; trailing cores do not. Intervals are 95 %, by block bootstrap."
+    lead = "Leading cores take interrupts; trailing cores do not."
     found = [
         Section("Which model, and why", decided, (*shown, why)),
         Section("Errors by configuration", "", tuple(tables)),

@@ -8,17 +8,23 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import Metrics
+from sojourn import Metrics, gain
 from sojourn.errors import InputError
-from sojourn.predict import gain
-from sojourn.runs import RunFolder, observe
+from sojourn.runs import RunFolder
 from sojourn.solve import bottleneck
 from sojourn.study import BLIND, SATURATION, TRAINING, CheckedStudy, StudyFindings
-from sojourn.validate import Validation, validate
+from sojourn_cases.web.chen_table3 import relative_errors
+from sojourn_cases.web.fitted_groups import FittedGroups
 from sojourn_cases.web.known_demands import KnownDemands, is_bare, known_demands, overheads
-from sojourn_cases.web.two_class_template import FittedVariant
 
 UP_TO = 0.81  # "up to 80 % of saturation", and what rounding a rate to three figures adds
+MEASURED = (
+    ("", "response_time"),
+    ("", "throughput"),
+    ("leading", "utilisation"),
+    ("leading", "softirq_utilisation"),
+    ("trailing", "utilisation"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,15 +38,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class WebConfiguration:
-    """One configuration: the section that it was run for, `training` or `blind`, its runs at known rates and what was observed
-    in them, its known demands, what it did at most in a closed loop, and what was predicted, by model; for blind ones as it was
-    written before they were run."""
+    """One configuration: the section that it was run for, `training` or `blind`, its runs at known rates and what the valid ones
+    measured at each, its known demands, what it did at most in a closed loop, and what was predicted, by model; for blind ones as it
+    was written before they were run."""
 
     name: str
     kind: str
     factors: dict[str, Any]
     runs: list[RunFolder]
-    observations: pl.DataFrame
+    measured: Metrics
     known: KnownDemands
     saturation: Interval | None = None
     predicted: dict[str, Metrics] = field(default_factory=dict)
@@ -53,21 +59,23 @@ class WebConfiguration:
     @property
     def seen(self) -> bool:
         """Whether there is a valid run."""
-        return bool(self.observations["valid"].any())
+        return not self.measured.frame.is_empty()
 
     @property
-    def below(self) -> pl.DataFrame:
-        """What was observed up to 80 % of the measured saturation rate, the same for every model; of the highest that any of them
+    def below(self) -> Metrics:
+        """What was measured up to 80 % of the measured saturation rate, the same for every model; of the highest that any of them
         predicts where none was measured."""
         most = (
             self.saturation.value if self.saturation else max(self.saturates(model).value for model in self.predicted)
         )
-        return self.observations.filter(pl.col("rate_per_s") <= UP_TO * most)
+        return Metrics(self.measured.frame.filter(pl.col("rate_per_s") <= UP_TO * most))
 
-    def errors(self, model: str) -> Validation | None:
+    def errors(self, model: str) -> pl.DataFrame | None:
         """Relative errors there; None where no run is valid, or no rate is below that."""
+        if not self.seen:
+            return None
         try:
-            return validate(self.below, self.predicted[model])
+            return relative_errors(self.below, self.predicted[model])
         except InputError:
             return None
 
@@ -97,7 +105,38 @@ def _part(found: StudyFindings, name: str, kind: str) -> WebConfiguration | None
     predicted = written if kind == BLIND else {m: _predicted(found, runs, m) for m in found.rivals.fitted}
     beside = overheads([run for run in found.runs if _fitted_together(found, run.manifest["factors"], factors)])
     known = known_demands(runs, beside)
-    return WebConfiguration(name, kind, factors, runs, observe(runs), known, _saturation(found, factors), predicted)
+    return WebConfiguration(
+        name, kind, factors, runs, measured_means(runs), known, _saturation(found, factors), predicted
+    )
+
+
+def measured_means(runs: list[RunFolder]) -> Metrics:
+    """A row for each rate and each of `MEASURED` that the valid runs have, the mean of those that were repeated; low and high where
+    all runs have an interval."""
+    each: dict[tuple[float, str, str], list[dict[str, Any]]] = {}
+    for run in runs:
+        frame = run.frame("metrics") if run.manifest["valid"] else None
+        if frame is None:
+            continue
+        whole = frame.filter(pl.col("class") == "", pl.col("value").is_not_null())
+        for row in whole.iter_rows(named=True):
+            if (row["station"], row["metric"]) in MEASURED:
+                each.setdefault((run.manifest["factors"]["rate_per_s"], row["station"], row["metric"]), []).append(row)
+    if not each:
+        return Metrics.of([])
+    sizes = {name: runs[0].manifest["factors"][name] for name in ("cores", "nics")}
+    return Metrics.of(
+        {"rate_per_s": rate, "station": station, "metric": metric, "source": "measured", **_mean(rows), **sizes}
+        for (rate, station, metric), rows in sorted(each.items())
+    )
+
+
+def _mean(rows: list[dict[str, Any]]) -> dict[str, float | None]:
+    value = sum(row["value"] for row in rows) / len(rows)
+    if any(row["low"] is None or row["high"] is None for row in rows):
+        return {"value": value, "low": None, "high": None}
+    half = math.hypot(*((row["high"] - row["low"]) / 2 for row in rows)) / len(rows)
+    return {"value": value, "low": value - half, "high": value + half}
 
 
 def _fitted_together(found: StudyFindings, one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -107,14 +146,10 @@ def _fitted_together(found: StudyFindings, one: dict[str, Any], other: dict[str,
 
 def _predicted(found: StudyFindings, runs: list[RunFolder], model: str) -> Metrics:
     assert found.rivals is not None
-    fitted, of = found.rivals.fitted[model], [run.manifest["factors"] for run in runs]
-    each = {factors["rate_per_s"]: factors for factors in of}
-    return plain(Metrics.concat(fitted.predict(factors, fitted.level) for _, factors in sorted(each.items())))
-
-
-def plain(metrics: Metrics) -> Metrics:
-    """Without the columns that differ between models, so that tables of several can be joined."""
-    return Metrics(metrics.frame.drop([c for c in ("variant", "inside") if c in metrics.frame.columns]), metrics.method)
+    fitted: Any = found.rivals.fitted[model]
+    rates = sorted({run.manifest["factors"]["rate_per_s"] for run in runs})
+    told: Metrics = fitted.predict({**runs[0].manifest["factors"], "rate_per_s": rates}, fitted.level)
+    return told
 
 
 def _written(found: StudyFindings, section: str, model: str) -> Metrics:
@@ -150,18 +185,23 @@ def measured_gain(below: WebConfiguration, above: WebConfiguration) -> Interval 
     return Interval(value, value * math.exp(-half), value * math.exp(half))
 
 
-def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedVariant) -> Interval:
+def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedGroups) -> Interval:
     """The same, predicted."""
-    return Interval(*gain(model.of(below.factors), below.size, above.size, level=model.level))
+    one, other = ({"cores": part.size[0], "nics": part.size[1], "rate_per_s": 1.0} for part in (below, above))
+    return Interval(*gain(model.of(below.factors), one, other, level=model.level))
 
 
 def observed_bottleneck(part: WebConfiguration) -> str:
     """Which cores run out first, from what was measured at the highest valid rate."""
-    good = part.observations.filter(pl.col("valid"))
-    good = good if good.height else part.observations
-    top = good.filter(pl.col("rate_per_s") == pl.col("rate_per_s").max())
-    rate, (cores, nics) = top["rate_per_s"][0], part.size
-    mean = top.select(pl.col("util_leading", "util_trailing", "softirq_leading").mean()).row(0, named=True)
-    shares = {"interrupts": mean["softirq_leading"] or 0.0, "client": part.known.beside.client_s * rate / nics}
-    shares["pages"] = max((mean["util_leading"] or 0.0) - sum(shares.values()), 0.0)
-    return bottleneck(shares, cores=cores, nics=nics, trailing_busy=mean["util_trailing"])
+    if not part.seen:
+        return "not known: no run is valid"
+    rate, (cores, nics) = max(part.measured.frame["rate_per_s"].to_list()), part.size
+    top = part.measured.frame.filter(pl.col("rate_per_s") == rate)
+    mean = {(row["station"], row["metric"]): row["value"] for row in top.iter_rows(named=True)}
+    busy = mean.get(("leading", "utilisation"), 0.0)
+    shares = {
+        "interrupts": mean.get(("leading", "softirq_utilisation"), 0.0),
+        "client": part.known.beside.client_s * rate / nics,
+    }
+    shares["pages"] = max(busy - sum(shares.values()), 0.0)
+    return bottleneck(shares, cores=cores, nics=nics, trailing_busy=mean.get(("trailing", "utilisation")))

@@ -20,10 +20,7 @@ VERBS = {
     "cpu": "CPU time that a command made the whole machine use, kernel and interrupts included, with its error.",
     "solve": "Solves a model: exactly where that is affordable, else by the best approximation; it says which and why.",
     "methods": "Lists the methods of `sojourn solve`: name, what it is, exact or not, its source.",
-    "fit": (
-        "Fits a model to measured runs: the unknowns of a model file, by run, or of several, averaged; or one of ours, by a block "
-        "bootstrap."
-    ),
+    "fit": "Fits models to measured runs: the unknowns of a model file, with intervals; of several, averaged.",
     "predict": (
         "Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."
     ),

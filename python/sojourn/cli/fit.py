@@ -10,9 +10,9 @@ import typer
 from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
+from sojourn.cli.fit_template import fit_template
 from sojourn.cli.model_file_commands import fit_files, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
-from sojourn.cli.run_folders import two_class_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
@@ -24,19 +24,13 @@ def fit(
         list[str],
         typer.Option(
             help="a model file with unknowns; auto: several are tried; several times: rivals, averaged where the runs cannot tell "
-            "them apart; two-class or mmm: ours; demands: of each class of requests at each resource, by regression over runs with "
-            "different mixes"
+            "them apart; demands: of each class of requests at each resource, by regression over runs with different mixes; the models "
+            "of a case, by the name that a study has for them: web-models"
         ),
     ] = ["auto"],  # noqa: B006 - typer copies it
-    variant: Annotated[
-        str, typer.Option(help="of two-class: paper, shared, priority, or best on held-out rates")
-    ] = "best",
     given: Annotated[
         str,
-        typer.Option(
-            "--set",
-            help="of two-class, what is known: p=1,capacity=100,client_s=5e-5; with --follow: demand_s, scv, most_per_s, workers",
-        ),
+        typer.Option("--set", help="with --follow, what is known: demand_s, scv, most_per_s, workers"),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
@@ -52,14 +46,11 @@ def fit(
         ),
     ] = False,
 ) -> None:
-    """Fits a model to measured runs: the unknowns of a model file, by run, or of several, averaged; or one of ours, by a block
-    bootstrap."""
-    from sojourn.fit import compare
-    from sojourn.fit import fit as fit_
-    from sojourn.runs.observations import observe
-
+    """Fits models to measured runs: the unknowns of a model file, with intervals; of several, averaged."""
     if follow:
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
+    if given:
+        raise InputError(f"--set {given}", "fit", "leave it out, or write the number into the model file")
     check_writable(out)
     if all(name == "auto" or is_model_file(name) for name in model):
         with workers_on(on, "fitting") as workers:
@@ -76,19 +67,7 @@ def fit(
     if name == "demands":
         fit_demands(runs, out, level)
         return
-    if name not in ("two-class", "mmm"):
-        raise InputError(repr(name), "--model", "give a model file, auto, two-class, mmm or demands")
-    observations = observe(two_class_paths(runs))
-    known = settings(given, "--set")
-    if name == "two-class" and variant == "best":
-        chosen = compare(observations, ["priority", "shared", "paper"], known, seed=seed)
-        say(chosen.why)
-        fitted = chosen.fits[chosen.best]
-    else:
-        fitted = fit_(observations, name, variant if name == "two-class" else "", known, seed=seed)
-    fitted.write(out)
-    say(str(fitted))
-    say(f"written to {out}")
+    fit_template(name, runs, out, seed)
     _tell_limits(runs)
 
 

@@ -10,8 +10,7 @@ from rich.table import Table
 
 from sojourn.cli.console import console, finite
 from sojourn.errors import InputError
-from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect
-from sojourn.files.reading import read_toml
+from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import say
 from sojourn.units import interval, percent, prediction
@@ -27,18 +26,14 @@ def is_model_file(name: str) -> bool:
     return name.endswith(".toml") or Path(name).is_file()
 
 
-def is_fitted_model(path: Path) -> bool:
-    """Whether a file is what `fit --model FILE` wrote. Raises InputError for a model that was not fitted."""
+def check_fitted(path: Path) -> None:
+    """Raises InputError for a file that is known to be none that a fit wrote; whoever reads it says what else is wrong."""
     from sojourn.model import Model
     from sojourn.model.unknown_parameters import unknowns
 
-    expect(path, FIT, OWN_FIT, MODEL)
-    try:
-        table, _ = read_toml(path, "give a model file")
-    except InputError:
-        return False  # whoever reads it says why
-    if "stations" not in table or "fit" in table:
-        return "fit" in table
+    expect(path, FIT, MODEL)
+    if kind_of(path) != MODEL:
+        return
     free = list(unknowns(Model.read(path)))
     if free:
         remedy = f"run `sojourn fit RUNS --model {path}` first, and give the file that it writes"
@@ -161,17 +156,9 @@ def _judged(row: dict[str, Any]) -> tuple[str, ...]:
 
 def section_of(path: Path, runs: list[Path]) -> Section:
     """What a fitted file says of runs, for a report."""
-    if not is_fitted_model(path):
-        from sojourn.cli import two_class_comparison
-        from sojourn.report import Section
-
-        fitted, result = two_class_comparison.validated(path, runs, None)
-        lead = [*(f"- {line}" for line in two_class_comparison.scores(fitted, result)), result.message]
-        return Section(
-            "Measured against predicted", "\n".join(filter(None, lead)), (two_class_comparison.table(fitted, result),)
-        )
     from sojourn.fit.fit_report import model_section
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.fitted_model import FittedModel
 
+    check_fitted(path)
     return model_section(FittedModel.read(path), observe_runs(runs))

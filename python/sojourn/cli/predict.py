@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.console import console
-from sojourn.cli.model_file_commands import is_fitted_model, predict_file
+from sojourn.cli.model_file_commands import check_fitted, predict_file
 from sojourn.cli.set_option import settings
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
@@ -34,7 +34,12 @@ def predict(
 ) -> None:
     """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
     known = settings(given, "--set")
-    if fitted is not None and is_fitted_model(fitted):
+    if (fitted is None) == (not model):
+        raise InputError(
+            f"file {fitted}, --model {model or 'none'}", "predict", "give a fitted.toml or --model, not both"
+        )
+    if fitted is not None:
+        check_fitted(fitted)
         predict_file(fitted, _asked(known, rate, vary or []), level, as_json)
         return
     if vary:
@@ -43,11 +48,7 @@ def predict(
         levels(rate, "--rate") if rate else levels(str(known.get("rate_per_s", "")), "--rate or rate_per_s in --set")
     )
     known.pop("rate_per_s", None)
-    if (fitted is None) == (not model):
-        raise InputError(
-            f"file {fitted}, --model {model or 'none'}", "predict", "give a fitted.toml or --model, not both"
-        )
-    metrics = _from_file(fitted, rates, known) if fitted else _from_model(model, rates, known)
+    metrics = _from_model(model, rates, known)
     if as_json:
         say(metrics.to_json())
     else:
@@ -66,17 +67,6 @@ def _asked(known: dict[str, Any], rate: str, vary: list[str]) -> dict[str, list[
                 raise InputError(", ".join(map(str, values)), "--rate", "give rates above 0")
             found[name] = values
     return found
-
-
-def _from_file(path: Path, rates: list[float], known: dict[str, Any]) -> Metrics:
-    from sojourn.fit import Fitted
-    from sojourn.predict import predict as predict_
-
-    model = Fitted.read(path)
-    measured = model.measured[0] if model.measured else {}
-    cores = known.pop("cores", measured.get("cores", 1))
-    nics = known.pop("nics", measured.get("nics", 1))
-    return predict_(model, rates, cores=int(cores), nics=int(nics), **known)
 
 
 def _from_model(model: str, rates: list[float], known: dict[str, Any]) -> Metrics:
@@ -111,15 +101,13 @@ def _show(metrics: Metrics) -> None:
         response = rows[("", "response_time")]
         table.add_row(
             f"{at:g} /s",
-            interval(response["value"], response["low"], response["high"], "s"),
-            _cell(rows.get(("", "throughput")), "1/s"), *(_cell(rows.get((cores, "utilisation")), "") for cores in busy),
-            response["status"] if response["status"] != "ok" else ("" if response.get("inside", True) else "outside what was measured"),
+            _cell(response, "s"), _cell(rows.get(("", "throughput")), "1/s"),
+            *(_cell(rows.get((cores, "utilisation")), "") for cores in busy), response["status"] if response["status"] != "ok" else "",
         )  # fmt: skip
     out.print(WidthAwareTable(table))
     limit = frame.filter((frame["metric"] == "saturation_rate") & (frame["station"] == ""))
     if limit.height:
-        row = limit.row(0, named=True)
-        out.print(f"saturates at {interval(row['value'], row['low'], row['high'], '1/s')}")
+        out.print(f"saturates at {_cell(limit.row(0, named=True), '1/s')}")
     for line in metrics.message.splitlines():
         # The printed Prop. 3 is a row of its own that this table does not show.
         if not line.startswith("as_printed"):

@@ -22,6 +22,7 @@ from sojourn.model.parameters import NumberByFactor
 
 Array = NDArray[np.float64]
 SMOOTHINGS = 2
+BUSY = "busy "  # before the resources of a station, in a row of what was left out
 ASIDE = 6.0  # standard errors from one minimum at which another is looked for
 APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
 
@@ -182,12 +183,22 @@ class FitProblem:
                     continue
                 error = guess[number, own] - self.measured[own]
                 row[metric] = float(np.expm1(error.mean()))
+                if metric == "busy":
+                    row |= {f"{BUSY}{r}": e for r, e in self._by_resource(np.flatnonzero(own), error).items()}
                 if metric == "response_time":
                     squares.append(float(np.mean((error / sensitivity[own]) ** 2)))
                     knowns.append(float(np.mean(known[own] / sensitivity[own] ** 2)))
             rows.append(row)
         told = squares and len(self.each) > len(x)
         return ModelErrorPosterior.of(np.array(squares), np.array(knowns), len(x)) if told else None, rows
+
+    def _by_resource(self, own: NDArray[np.intp], error: Array) -> dict[str, float]:
+        """Resources of a station → relative error, of the measured numbers `own` whose logarithms are off by `error`."""
+        each: dict[str, list[float]] = {}
+        for i, e in zip(own, error, strict=True):
+            names = self.runs.runs[self.seen[i].run].watched(self.model)[self.seen[i].key[0]]
+            each.setdefault(", ".join(names), []).append(float(e))
+        return {names: float(np.expm1(np.mean(errors))) for names, errors in each.items()}
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""

@@ -10,9 +10,10 @@ import numpy as np
 import tomli_w
 
 from sojourn.errors import InputError
+from sojourn.file_kind import FIT, MODEL, expect
 from sojourn.files.reading import parse_json, parse_toml, read_text
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.predict_model import template_of
 from sojourn.model import Model
 from sojourn.model.toml_file import as_tables
@@ -44,11 +45,12 @@ def to_toml(fitted: FittedModelData) -> str:
 
 def read(path: Path | str, make: type[SomeFit]) -> SomeFit:
     """The fitted model of a file. Raises InputError naming file and key, ModelError for its model."""
-    return _parsed(read_text(path, "give a file that `sojourn fit --model MODEL` wrote", pipes=True), path, make)
+    expect(path, FIT, MODEL)
+    return parse(read_text(path, "give a file that `sojourn fit --model MODEL` wrote", pipes=True), path, make)
 
 
-def _parsed(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
-
+def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
+    """The same from its text."""
     model = Model.parse(text, str(path))
     table = parse_toml(text, path).get("fit")
     if not isinstance(table, dict):
@@ -63,7 +65,7 @@ def _parsed(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             int(table["degrees"]), tuple(parse_json(row) for row in table["held_out"]),
             tuple(parse_json(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
             table["method"], table["message"],
-            tuple((float(w), _parsed(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
+            tuple((float(w), parse(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
             tuple(_parsed(text, path, make) for text in table.get("elsewhere", ())),

@@ -15,8 +15,8 @@ from sojourn.fit.factor_mapping import is_known
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.predict_model import predict_model
-from sojourn.fit.validate_model import validate_model
+from sojourn.fit.predict_model import predict
+from sojourn.fit.validate_model import validate
 from sojourn.table import Metrics
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class FittedModel(FittedModelData, FittedDefaults):
     """
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
-        """All combinations of `vary`, factor of the runs or path of the model → values; see `predict_model.predict_model`."""
-        return predict_model(self, vary, level)
+        """All combinations of `vary`, factor of the runs or path of the model → values; see `sojourn.fit.predict`."""
+        return predict(self, vary, level)
 
     def knows(self, factors: Mapping[str, Any]) -> bool:
         """Whether a run with these factors can be predicted: a model is of it, and no factor has a value that no run of the fit had and
@@ -50,8 +50,8 @@ class FittedModel(FittedModelData, FittedDefaults):
         self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
     ) -> pl.DataFrame:
         """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
-        `validate_model.validate_model`."""
-        return validate_model(self, runs, level, changed, up_to)
+        `sojourn.fit.validate`."""
+        return validate(self, runs, level, changed, up_to)
 
     def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
         """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that
@@ -65,7 +65,16 @@ class FittedModel(FittedModelData, FittedDefaults):
     def write(self, path: Path | str) -> None:
         """One TOML file, which is the model with the values found too: `sojourn solve` takes it. Folders are made."""
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_output(path, fitted_file.to_toml(self))
+        write_output(path, self.to_toml())
+
+    def to_toml(self) -> str:
+        """The text of that file."""
+        return fitted_file.to_toml(self)
+
+    @staticmethod
+    def parse(text: str, place: Path | str = "fitted") -> FittedModel:
+        """From the text of such a file. Raises as `read`."""
+        return fitted_file.parse(text, place, FittedModel)
 
     @staticmethod
     def read(path: Path | str) -> FittedModel:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.model import Model
 
 Array = NDArray[np.float64]

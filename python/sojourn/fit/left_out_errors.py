@@ -1,54 +1,68 @@
 """What several models of the same runs were wrong by on configurations that were left out: by the same numbers, in the same unit.
 
-Compared is the mean response time (else the throughput) of each configuration, predicted by a fit to the others. What a model
-observes beside it, such as a busy core, is not compared, because rivals observe different things. The unit of an error is what runs
-of such a length are known by, and no model's own: one that is sure of little there gains nothing by it.
+Compared is the mean response time (else the throughput) of each configuration, predicted by a fit to the others, and what resources were
+busy with, of those that all models observe: one that bends its demands to get response times right is wrong there. What only some of
+them observe is not compared. The unit of an error is what runs of such a length are known by, and no model's own: one that is sure of
+little there gains nothing by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fit_problem import BUSY
+from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.run_measurements import FLOOR
+from sojourn.fit.run_measurements import FLOOR, floor_of_busy
 
 Array = NDArray[np.float64]
 METRICS = ("response_time", "throughput")  # in the order in which models are judged by them
 
 
 def errors_left_out(fits: Mapping[str, FittedModel]) -> dict[str, Array]:
-    """Logarithms of predicted by measured, a configuration left out each."""
-    found = {}
-    for name, fitted in fits.items():
-        rows = [fitted.held_out[i][metric] for i, metric in _compared(fits)]
-        errors = np.array([float(str(value)) for value in rows])
-        found[name] = np.asarray(np.log1p(np.maximum(errors, -0.99)))
-    return found
+    """Logarithms of predicted by measured response times (else throughputs), a configuration left out each."""
+    compared = [(i, name) for i, name in _compared(fits) if name in METRICS]
+    return {name: _logarithms(fitted, compared) for name, fitted in fits.items()}
 
 
 def squares_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> dict[str, Array]:
-    """The same, squared, in units of what runs of such a length are known by."""
-    known = _known(fits, runs)
-    return {name: np.asarray(errors**2 / known) for name, errors in errors_left_out(fits).items()}
+    """The same, and those of busy resources, squared, in units of what runs of such a length are known by."""
+    compared = list(_compared(fits))
+    first = next(iter(fits.values()))
+    same = [[run for run in runs.runs if run.factors == one] for one in first.configurations]
+    known = np.array([_known(same[i], name, first) for i, name in compared])
+    return {name: np.asarray(_logarithms(fitted, compared) ** 2 / known) for name, fitted in fits.items()}
 
 
-def _compared(fits: Mapping[str, FittedModel]) -> list[tuple[int, str]]:
-    """Configurations by number, each with a metric that all models were judged by there."""
-    rows = list(zip(*(fitted.held_out for fitted in fits.values()), strict=True))
-    metrics = [next((m for m in METRICS if all(m in row for row in each)), None) for each in rows]
-    return [(i, metric) for i, metric in enumerate(metrics) if metric is not None]
+def _logarithms(fitted: FittedModel, compared: list[tuple[int, str]]) -> Array:
+    errors = np.array([float(str(fitted.held_out[i][name])) for i, name in compared])
+    return np.asarray(np.log1p(np.maximum(errors, -0.99)))
 
 
-def _known(fits: Mapping[str, FittedModel], runs: FitRuns) -> Array:
-    """The variance of the logarithm that runs of each configuration are known by, and that no model resolves."""
-    found = []
-    configurations = next(iter(fits.values())).configurations
-    for i, metric in _compared(fits):
-        same = [run for run in runs.runs if run.factors == configurations[i] and ("", metric) in run.means]
-        within = np.array([run.means["", metric][1] for run in same])
-        found.append(FLOOR[metric] ** 2 + float((within**2).mean()) / len(within))
-    return np.array(found)
+def _compared(fits: Mapping[str, FittedModel]) -> Iterator[tuple[int, str]]:
+    """Configurations by number, each with what all models were judged by there."""
+    for i, rows in enumerate(zip(*(fitted.held_out for fitted in fits.values()), strict=True)):
+        common = [name for name in rows[0] if all(name in row for row in rows)]
+        yield from [(i, name) for name in METRICS if name in common][:1]
+        yield from [(i, name) for name in common if name.startswith(BUSY)]
+
+
+def _known(runs: list[FitRun], name: str, fitted: FittedModel) -> float:
+    """The variance of the logarithm that the runs of a configuration are known by, and that no model resolves."""
+    if name in METRICS:
+        own = [run for run in runs if ("", name) in run.means]
+        return FLOOR[name] ** 2 + float(np.mean([run.means["", name][1] ** 2 for run in own])) / len(own)
+    own = [run for run in runs if _busy(run, name, fitted)]
+    station, busy = _busy(own[0], name, fitted)[0]
+    # the work of so many exponential services has the relative variance of their number
+    count = float(np.mean([run.means.get(("", "throughput"), (0.0, 0.0))[1] ** 2 for run in own]))
+    return floor_of_busy(station, busy) ** 2 + count / len(own)
+
+
+def _busy(run: FitRun, name: str, fitted: FittedModel) -> list[tuple[str, float]]:
+    """Station, or part of one, that is watched by the resources in `name`, and how many of its servers were at work."""
+    watched, busy = run.watched(fitted.template), run.busy_at(fitted.template)
+    return [(s, busy[s]) for s, names in watched.items() if s in busy and name == BUSY + ", ".join(names)]

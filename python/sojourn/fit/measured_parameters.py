@@ -17,8 +17,8 @@ from scipy.special import stdtrit
 from sojourn.errors import FitError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import FitRun, FitRuns, measured_value
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.model import Model
 from sojourn.model.parameters import MeasuredParameter
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from sojourn.errors import FitError, InputError
 from sojourn.file_errors import meant
 from sojourn.fit.cpu_time_regression import fit_parts
-from sojourn.fit.fitted import ParameterEstimate, check_level
+from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.lab.counted_groups import CLIENT
 from sojourn.runs.run_folder import RunFolder
 

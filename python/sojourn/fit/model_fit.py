@@ -1,4 +1,4 @@
-"""`fit_model`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
+"""`fit`: runs and a model with unknowns → values, intervals, what the runs cannot tell, and how wrong the model is.
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
 `[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`fit_problem`, `run_mean_error`). Draws are refits to runs
@@ -20,11 +20,11 @@ from sojourn.errors import FitError, InputError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
-from sojourn.fit.fitted import ParameterEstimate, check_level
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
+from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
@@ -38,7 +38,7 @@ STEP = 1e-4  # of a measured mean, relative, by which it is moved for its slope
 FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor of 150
 
 
-def fit_model(
+def fit(
     runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS, *, on: On = None
 ) -> FittedModel:  # fmt: skip
     """Fits the unknowns of `model` to `runs`.
@@ -59,6 +59,9 @@ def fit_model(
         drawn = drawn_means(measured, draws, seed)
         moved = _Moved(runs, model, measured, drawn)
         return with_draws(_fitted(data, level, seed, draws, moved), measured, drawn)
+
+
+fit_model = fit  # its name before 2026-11-26
 
 
 def _check_parameters(runs: FitRuns, model: Model) -> None:

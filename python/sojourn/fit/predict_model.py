@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import MethodRefused
-from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import ModelMixture
+from sojourn.fit.parameter_estimate import check_level
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
@@ -28,7 +28,7 @@ ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's o
 BEYOND = "inside = false: beyond what was measured, where a model can be further off"
 
 
-def predict_model(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+def predict(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
     """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. `value`: at the values

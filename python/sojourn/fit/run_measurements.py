@@ -29,6 +29,12 @@ class Measurement:
     bound: float = 0.0  # of the relative error that its meter has in all runs alike
 
 
+def floor_of_busy(station: str, busy: float) -> float:
+    """Relative, of `busy` servers at work at a station, or a part of one."""
+    own, least = FLOOR_OF_CORES if "." in station else (FLOOR["busy"], LEAST_BUSY)
+    return float(np.hypot(own, least / busy))
+
+
 def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
     """What of a run is fitted: response times by class where there are several, else of all; throughputs where somebody
     is closed; what was watched."""
@@ -48,8 +54,7 @@ def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
                 found.append(Measurement(number, key, float(np.log(seen)), 0.0, FLOOR["parameter"]))
     for station, busy in run.busy_at(model).items():
         if busy > LEAST_BUSY:
-            own, least = FLOOR_OF_CORES if "." in station else (FLOOR["busy"], LEAST_BUSY)
-            floor = float(np.hypot(own, least / busy))
+            floor = floor_of_busy(station, busy)
             bound = max((run.meter_bounds.get(name, 0.0) for name in run.watched(model)[station]), default=0.0)
             found.append(Measurement(number, (station, "", "busy"), float(np.log(busy)), 0.0, floor, bound))
     return found

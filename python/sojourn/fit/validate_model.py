@@ -14,9 +14,9 @@ from scipy.special import ndtri, stdtrit
 from sojourn.errors import InputError, SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.fitted import check_level
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.fit.predict_model import predict_model
+from sojourn.fit.parameter_estimate import check_level
+from sojourn.fit.predict_model import predict
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
 
 
-def validate_model(
+def validate(
     fitted: FittedModelData,
     runs: FitRuns,
     level: float = 0.95,
@@ -76,7 +76,7 @@ def _factors(fitted: FittedModelData, run: FitRun, changed: Mapping[str, Any] | 
 
 
 def _told(fitted: FittedModelData, point: Mapping[str, Any], level: float) -> dict[tuple[str, str, str], Row]:
-    rows = predict_model(fitted, point, level).frame.iter_rows(named=True)
+    rows = predict(fitted, point, level).frame.iter_rows(named=True)
     return {(row["station"], row["class"], row["metric"]): row for row in rows}
 
 

@@ -46,7 +46,7 @@ def plan(
 ) -> Plan:
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
 
-    `model`: a Model, FittedModel, Fitted, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
+    `model`: a Model, FittedModel, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
     `vary`: factor or path of the model → values. `objective`: in the query language. `cost`: arithmetic of what is varied.
     `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
     the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). `on` workers
@@ -63,8 +63,6 @@ def plan(
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
     priced = Cost.read(cost, lists)
-    if on is not None and not hasattr(asked, "networks"):
-        raise InputError("a fit of two-class or mmm", "on", "leave it out: such a model is solved in milliseconds")
     with nullcontext() if on is None else open_workers(on) as asked.workers:
         return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
 

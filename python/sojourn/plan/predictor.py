@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import InputError, SojournError
-from sojourn.file_kind import FIT, MODEL, OWN_FIT, expect, kind_of
-from sojourn.fit import Fitted, FittedModel
+from sojourn.file_kind import FIT, MODEL, expect, kind_of
+from sojourn.fit import FittedModel
 from sojourn.model import Model
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
@@ -59,18 +59,14 @@ class Predictor(Protocol):
 
 
 def predictor_of(model: Any, vary: Mapping[str, Sequence[Any]]) -> Predictor:
-    """Of a Model, a FittedModel, a Fitted, or the path of a file of one. Raises InputError, ModelError."""
+    """Of a Model, a FittedModel, or the path of a file of one. Raises InputError, ModelError."""
     from sojourn.plan.averaged_predictor import AveragedPredictor
     from sojourn.plan.model_predictor import ModelPredictor
-    from sojourn.plan.two_class_predictor import TwoClassPredictor
 
     if isinstance(model, str | Path):
-        expect(model, MODEL, FIT, OWN_FIT)
-        kind = kind_of(model)
-        reader: Any = FittedModel if kind == FIT else Fitted if kind == OWN_FIT else Model
+        expect(model, MODEL, FIT)
+        reader: Any = FittedModel if kind_of(model) == FIT else Model
         model = reader.read(model)
-    if isinstance(model, Fitted):
-        return TwoClassPredictor(model, vary)
     if isinstance(model, FittedModel):
         model = model.at({name: values[0] for name, values in vary.items() if len(values) == 1})
     if isinstance(model, FittedModel) and model.alternatives:

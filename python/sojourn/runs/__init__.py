@@ -5,7 +5,7 @@ logs that become them · `request_rows` requests that no generator of ours wrote
 `host_samples` what the host did ·
 `core_speed`, `core_utilisation`, `busy_series` made of those · `service_phases` the service's own account · `measurement_window` what
 counts · `run_metrics` Metrics of a run · `think_time`, `session_mix` what clients did · `resources`, `watched_resources` what a system is
-made of · `observations` runs as a fit wants them · `run_series` runs of one series · `assess_run`, `block_reasons` whether a run is valid.
+made of · `run_series` runs of one series · `assess_run`, `block_reasons` whether a run is valid.
 """
 
 from typing import TYPE_CHECKING
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sojourn.runs.host_samples import read_samples as read_samples
     from sojourn.runs.measurement_window import in_window as in_window
     from sojourn.runs.measurement_window import responses as responses
-    from sojourn.runs.observations import observe as observe
     from sojourn.runs.record_logs import read_log as read_log
     from sojourn.runs.record_logs import write_parquet as write_parquet
     from sojourn.runs.resources import Resource as Resource
@@ -50,7 +49,6 @@ else:
             "core_utilisation": ["core_groups", "run_time", "shares_by_spinner", "shares_by_ticks"],
             "host_samples": ["counter_changes", "read_samples"],
             "measurement_window": ["in_window", "responses"],
-            "observations": ["observe"],
             "record_logs": ["read_log", "write_parquet"],
             "resources": ["Resource", "add_resources"],
             "run_folder": ["RunFolder", "clock_times"],

@@ -14,10 +14,10 @@ from sojourn.cases import known
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import measured_value, observe_run, observe_runs
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import AUTO, choose_model
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.rival_models import AVERAGED, fit_rivals, read_rivals, rival_names
 from sojourn.model import Model
 from sojourn.model.parameters import MeasuredParameter

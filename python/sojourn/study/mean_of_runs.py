@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from sojourn.fit.fitted import ParameterEstimate
+from sojourn.fit.parameter_estimate import ParameterEstimate
 
 __all__ = ["ParameterEstimate", "mean_with_interval"]
 

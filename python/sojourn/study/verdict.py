@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_file import NO_ERROR
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import MISFIT
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import (

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
+import sojourn as sj
 from sojourn.errors import FitError, InputError
+from sojourn.fit import FitRuns
+from sojourn.fit.fit_runs import FitRun
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn_cases.web.model_files import NAMES, TEMPLATE, model_file
+from sojourn_cases.web.model_files import NAMES, TEMPLATE, fit_for, model_file
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 
 INTERRUPT_S, PAGE_S = 5e-4, 3e-3
@@ -34,8 +38,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
 def test_demands_of_the_host_are_found_and_two_nics_are_predicted(runs: list[RunFolder], tmp_path: Path) -> None:
     rivals = TEMPLATE.fit(runs, 1, {})
     priority = rivals.fitted["priority"]
-    for path, truth in (("stations.cpu.interrupt_s", INTERRUPT_S), ("service_s.cpu.user", PAGE_S)):
-        found = priority.estimates[path]
+    for name, truth in (("interrupt_s", INTERRUPT_S), ("page_s", PAGE_S)):
+        found = priority.estimates[name]
         assert found.low <= truth <= found.high and found.value == pytest.approx(truth, rel=0.03)
     point = {**runs[0].manifest["factors"], "nics": 2}
     told = rivals.first.predict(point, 0.9)
@@ -54,11 +58,51 @@ def test_demands_of_the_host_are_found_and_two_nics_are_predicted(runs: list[Run
 def test_what_is_refused(runs: list[RunFolder]) -> None:
     with pytest.raises(InputError, match="variants"):
         TEMPLATE.fit(runs, 1, {"variants": ["fair"]})
-    with pytest.raises(InputError, match="give variants"):
-        TEMPLATE.fit(runs, 1, {"group_by": "cores"})
+    with pytest.raises(InputError, match="give variants, group_by"):
+        TEMPLATE.fit(runs, 1, {"group": "cores"})
     with pytest.raises(FitError, match="no run at a known rate"):
         TEMPLATE.fit([], 1, {})
 
 
 def test_every_file_is_a_model_by_its_name() -> None:
     assert [model_file(name).name for name in NAMES] == list(NAMES)
+
+
+def law_runs(cores: int, nics: int, interrupts: bool = True) -> FitRuns:
+    """As the priority variant has them: response times by its law, busy cores by the utilisation law."""
+    runs = []
+    for rate in (100.0, 200.0, 300.0, 400.0, 500.0):
+        soft = INTERRUPT_S if interrupts else 0.0
+        told = sj.two_class(
+            rate,
+            mu1_per_s=1 / soft if soft else math.inf,
+            mu2_per_s=2 / PAGE_S,
+            cores=cores,
+            nics=nics,
+            variant="priority",
+        )
+        means = {("", "response_time"): (told.value("response_time"), 0.01), ("", "throughput"): (rate, 0.005)}
+        busy = {"leading": rate * (soft + nics / cores * PAGE_S / 2), "leading interrupts": rate * soft}
+        factors = {"cores": cores, "nics": nics, "rate_per_s": rate}
+        runs.append(FitRun(f"rate-{rate:g}", factors, means, {name: value for name, value in busy.items() if value}))
+    return FitRuns(runs)
+
+
+def test_where_every_core_takes_interrupts_the_delay_is_that_of_all_requests() -> None:
+    runs = law_runs(2, 2)
+    fitted = sj.fit(runs, fit_for(model_file("priority"), runs), draws=20)
+    assert "stations.cpu.crossing_s" not in fitted.paths
+    assert fitted.estimates["stations.cpu.handoff_s"].value < 1e-5
+    assert fitted.estimates["service_s.cpu.user"].value == pytest.approx(PAGE_S / 2, rel=0.01)
+
+
+def test_interrupts_that_nobody_measured_cost_nothing() -> None:
+    runs = law_runs(1, 1, interrupts=False)
+    fitted = sj.fit(runs, fit_for(model_file("priority"), runs), draws=20)
+    assert set(fitted.paths) == {"stations.cpu.handoff_s", "service_s.cpu.user"}
+    assert fitted.estimates["service_s.cpu.user"].value == pytest.approx(PAGE_S / 2, rel=0.01)
+
+
+def test_what_the_client_takes_is_given() -> None:
+    model = fit_for(model_file("shared"), law_runs(2, 1), client_s=4e-5)
+    assert model.stations[0].client_s == 4e-5  # type: ignore[attr-defined]

@@ -68,7 +68,7 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
         (("measure", "http://127.0.0.1:1/", "--rate", "50..10:5"), ("--rate: '50..10:5'", "first..last:step")),
         (("serve", "mail"), ("serve: 'mail'", "use one of bulletin, kv, ")),
         (("serve", "web", "--port", "0"), ("port 0", "1 to 65535")),
-        (("fit", "nowhere", "--model", "m"), ("--model: 'm'", "two-class, mmm or demands")),
+        (("fit", "nowhere", "--model", "m"), ("--model: 'm'", "give a model file, auto, demands", "web-models")),
         (("predict", "--model", "m", "--rate", "1"), ("--model: 'm'", "use one of")),
         (("predict", "--model", "mmm", "--rate", "1", "--set", "x"), ("--set: 'x'", "name=value")),
         (("nonsense",), ("nonsense", "sojourn --help")),
@@ -126,12 +126,14 @@ KINDS = {
 
 @pytest.fixture
 def fitted(tmp_path: Path) -> Path:
-    from one_core import observations
+    from mmm_runs import mmm_run
 
-    from sojourn.fit import fit
+    import sojourn as sj
+    from sojourn.fit import FitRuns
 
     path = tmp_path / "given.toml"
-    fit(observations(), "two-class", "shared", {"capacity": 1000, "p": 1.0}, resamples=20).write(path)
+    runs = FitRuns([mmm_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)])
+    sj.fit_model(runs, sj.Model.parse(MODEL % "{ free = true }"), draws=20).write(path)
     return path
 
 

@@ -14,13 +14,13 @@ import sojourn as sj
 from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.model import Queue
 
 LOW = (20.0, 26.0, 32.0, 38.0, 44.0)  # below 45 % of what mmm_run's two servers can do

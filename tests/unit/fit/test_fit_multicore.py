@@ -10,7 +10,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.validate_model import validate_model
+from sojourn.fit.validate_model import validate
 
 S, A, CROSSING, SCV = (
     4e-4,
@@ -73,7 +73,7 @@ def test_the_truth_is_found_and_more_nics_are_predicted() -> None:
     assert table.value("utilisation", station="cpu.leading") == pytest.approx(800 * (S + A / 2) / 2, rel=1e-3)
     assert table.value("utilisation", station="cpu.interrupts") == pytest.approx(800 * S / 2, rel=1e-3)
     assert table.value("utilisation", station="cpu") == pytest.approx(800 * (S + A) / CORES, rel=1e-3)
-    beside = validate_model(fitted, FitRuns([run(800.0, 2)]), level=0.9)
+    beside = validate(fitted, FitRuns([run(800.0, 2)]), level=0.9)
     assert beside["inside_interval"].all()
     assert set(beside["station"]) == {"", "cpu.leading", "cpu.trailing", "cpu.interrupts"}
 

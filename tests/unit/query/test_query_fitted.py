@@ -9,8 +9,8 @@ import pytest
 from query_golden import MODEL
 
 import sojourn as sj
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.query.query import model_source
 from sojourn.query.sources.fitted_source import FittedSource, spread
 

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from sojourn.errors import InputError, RunFolderError
-from sojourn.runs.observations import observe
 from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_folder import cpu_rows, write_run
 from sojourn.simulate.virtual_host import VirtualHost, simulate_host, write_host_run
@@ -48,16 +47,6 @@ def test_what_was_written_is_read_back_as_a_run(tmp_path: Path) -> None:
     assert metrics.value("utilisation", "core 0") == pytest.approx(0.3)
     assert metrics.value("softirq_utilisation", "core 0") == pytest.approx(0.2)
     assert metrics.value("utilisation", "core 1") == pytest.approx(0.3)
-
-
-def test_it_gives_observations_like_a_measured_run(tmp_path: Path) -> None:
-    seen = observe([written(tmp_path / "run")], blocks=10)
-    assert seen.height == 10
-    assert seen["rate_per_s"].unique().to_list() == [RATE]
-    assert seen["util_leading"].to_list() == pytest.approx([0.3] * 10)
-    assert seen["util_trailing"].to_list() == pytest.approx([0.3] * 10)
-    assert seen["softirq_leading"].to_list() == pytest.approx([0.2] * 10)
-    assert seen["response_s"].mean() == pytest.approx(RESPONSE, rel=0.1)
 
 
 def test_columns_that_do_not_fit_are_refused_and_nothing_is_left(tmp_path: Path) -> None:

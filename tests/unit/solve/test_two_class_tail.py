@@ -7,14 +7,13 @@ import math
 import pytest
 
 import sojourn as sj
-from sojourn.fit.forward_model import TwoClassSpec
-from sojourn.solve.two_class_tail import response_quantile
+from sojourn.solve.method import RequestedOutputs
 
 
-def found(q: float, rate: float, cores: int, nics: int, **given: float) -> float:
-    spec = TwoClassSpec("two-class", "priority", {"p_rule": "uniform"})
-    parameters = {"mu1_per_s": math.inf, "mu2_per_s": 300.0, **given}
-    return float(response_quantile(spec.load(parameters, rate, cores, nics), q))
+def found(q: float, rate: float, cores: int, nics: int, interrupt_s: float = 0.0, handoff_s: float = 0.0) -> float:
+    station = sj.Multicore("cpu", cores, nics, interrupt_s, handoff_s=handoff_s)
+    model = sj.Model([station], [sj.Open("web", rate)], service_s={"cpu": {"web": 1 / 300}})
+    return sj.solve(model, wanted=RequestedOutputs((q,))).value("response_time_quantile", q=q)
 
 
 def test_without_interrupts_a_core_is_mm1() -> None:
@@ -27,7 +26,7 @@ def test_without_interrupts_a_core_is_mm1() -> None:
 
 
 def test_beyond_saturation_there_is_none() -> None:
-    assert math.isnan(found(0.99, 601, 2, 2)) and math.isnan(found(0.9, 1e4, 4, 1, mu1_per_s=3000.0))
+    assert math.isnan(found(0.99, 601, 2, 2)) and math.isnan(found(0.9, 1e4, 4, 1, interrupt_s=1 / 3000))
 
 
 def host(rate: float, cores: int, nics: int, interrupt_s: float, page_s: float) -> sj.Model:
@@ -58,4 +57,4 @@ def test_near_the_simulated(rate: float, cores: int, nics: int) -> None:
     )
     for q in (0.9, 0.99):
         simulated = told.value("response_time_quantile", cls="interrupt", q=q)
-        assert found(q, rate, cores, nics, mu1_per_s=3000.0) == pytest.approx(simulated, rel=0.05)
+        assert found(q, rate, cores, nics, interrupt_s=1 / 3000) == pytest.approx(simulated, rel=0.05)

@@ -60,7 +60,7 @@ def test_who_has_no_rights_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -
         ("for = 25 ", 'for = "long" ', r"load.for: .*"),
         ("connections = 512", "connections = 0", "load.connections"),
         ('kind = "web"', 'kind = "wob"', "system.kind = 'wob'"),
-        ('model = "two-class"', 'model = "two-classes"', "fit.model = 'two-classes'.*two-class"),
+        ('model = "web-models"', 'model = "web-model"', "fit.model = 'web-model'.*web-models"),
         ("vary.share = [0.2, 0.35, 0.5, 0.65, 0.8]", "vary.share = [2.5]", "share = 2.5"),
         ('path = "/item/7"', 'path = "item"', "system.path"),
         ('page = "exponential"', 'page = "normal"', "system.page"),

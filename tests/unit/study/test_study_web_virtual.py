@@ -4,20 +4,19 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from sojourn.errors import FitError, InputError
-from sojourn.fit import Fitted
-from sojourn.runs.observations import observe
+from sojourn.fit import FittedModel
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study import StudyResult, run_study
 from sojourn.study.checked_study import CheckedStudy, read_plan
 from sojourn.study.study_findings import StudyFindings
 from sojourn.table import Metrics
 from sojourn_cases.web.chen_errors import errors_by_kind, table3_lines
+from sojourn_cases.web.fitted_groups import FittedGroups, parameters
 from sojourn_cases.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
-from sojourn_cases.web.two_class_template import TEMPLATE, FittedVariant
+from sojourn_cases.web.model_files import TEMPLATE
 from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
 from sojourn_cases.web.web_shop_simulated import WebVirtualSystem
 
@@ -42,7 +41,7 @@ name = "one core"
 set = { cores = 1, nics = 1, page_s = 2e-3 }
 vary.share = [0.3, 0.5, 0.65, 0.8]
 [fit]
-model = "two-class"
+model = "web-models"
 level = 0.95
 options = { variants = ["priority"], group_by = "cores" }
 [[predict]]
@@ -84,17 +83,17 @@ def found(study: StudyResult) -> StudyFindings:
     return findings
 
 
-def model(study: StudyResult) -> FittedVariant:
+def model(study: StudyResult) -> FittedGroups:
     fitted = found(study).fitted
-    assert isinstance(fitted, FittedVariant)
+    assert isinstance(fitted, FittedGroups)
     return fitted
 
 
 def test_known_demands_come_back(study: StudyResult) -> None:
     for cores, page_s in ((2, 3e-3), (1, 2e-3)):
-        fitted = model(study).groups[cores].parameters
-        assert 1 / fitted["mu1_per_s"].value == pytest.approx(5e-4, rel=0.02)
-        assert 1 / fitted["mu2_per_s"].value == pytest.approx(page_s, rel=0.05)
+        fitted = parameters(model(study).groups[cores])
+        assert fitted["interrupt_s"].value == pytest.approx(5e-4, rel=0.02)
+        assert fitted["page_s"].value == pytest.approx(page_s, rel=0.05)
 
 
 def test_saturation_is_where_the_law_has_it(parts: dict[str, WebConfiguration]) -> None:
@@ -148,9 +147,11 @@ def test_training_and_blind_errors_are_told_apart(study: StudyResult) -> None:
 
 def truth_of(study: StudyResult, plan: CheckedStudy, part: WebConfiguration) -> list[CoveragePoint]:
     assert isinstance(plan.system, WebVirtualSystem)
-    host = plan.system.options.host(part.factors)
-    fitted = model(study).of(part.factors)
-    return points_at(part.name, host, fitted, 200.0, 500_000, 1) + points_at(part.name, host, fitted, 300.0, 500_000, 1)
+    host, fitted = plan.system.options.host(part.factors), model(study)
+    each = [
+        points_at(part.name, host, fitted, {**part.factors, "rate_per_s": rate}, 500_000, 1) for rate in (200.0, 300.0)
+    ]
+    return each[0] + each[1]
 
 
 def test_the_models_own_error_is_small_where_the_model_fits(
@@ -171,10 +172,11 @@ def test_runs_are_run_folders_that_say_simulated(study: StudyResult) -> None:
 
 def test_the_fitted_file_is_read_back(study: StudyResult) -> None:
     path = study.folder / "fitted.toml"
-    assert TEMPLATE.read(path).groups == model(study).groups
-    data = tomllib.loads(path.read_text())
+    data = tomllib.loads(path.read_text())["fit"]
     assert (data["group_by"], data["group"], list(data["groups"])) == ("cores", 1, ["2"])
-    assert Fitted.read(path) == model(study).groups[1], "sojourn predict takes the first"
+    assert FittedModel.read(path).estimates == model(study).groups[1].estimates, "sojourn predict takes the first"
+    for cores, fitted in TEMPLATE.read(path).groups.items():
+        assert fitted.estimates == model(study).groups[cores].estimates
     point = {"cores": 1, "nics": 1, "rate_per_s": 200.0, "page_s": 2e-3, "interrupt_s": 5e-4}
     again, now = (one.predict(point, 0.95).frame for one in (TEMPLATE.read(path), model(study)))
     assert again.equals(now)
@@ -193,12 +195,9 @@ def test_coverage_names_truth_value_and_interval(
     part = parts["two cores one NIC"]
     assert isinstance(plan.system, WebVirtualSystem)
     rows = covered("two", model(study).groups[2], plan.system.options.host(part.factors))
-    assert [(row.name, row.truth) for row in rows] == [
-        ("interrupt", pytest.approx(5e-4)),
-        ("page", pytest.approx(3e-3)),
-        ("crossing", 2e-4),
-        ("interrupt_scv", 0.0),
-    ]
+    assert {row.name: row.truth for row in rows} == {
+        "interrupt": pytest.approx(5e-4), "page": pytest.approx(3e-3), "crossing": 2e-4, "interrupt_scv": 0.0,
+    }  # fmt: skip
     assert all(row.low <= row.value <= row.high for row in rows)
 
 
@@ -232,10 +231,12 @@ def test_a_fit_sees_the_runs_of_its_group_only(study: StudyResult) -> None:
     alone = [run for run in found(study).of("one core") if "rate_per_s" in run.manifest["factors"]]
     rivals = TEMPLATE.fit(alone, 1, {"variants": ["priority"]})
     one, of_two = rivals.fitted["priority"], model(study).groups[1]
-    assert isinstance(one, FittedVariant)
-    assert next(iter(one.groups.values())).parameters == of_two.parameters
+    assert isinstance(one, FittedGroups)
+    assert one.first.estimates == of_two.estimates
 
 
-def test_observations_are_those_of_the_runs(parts: dict[str, WebConfiguration]) -> None:
-    part: Any = parts["one core"]
-    assert part.observations.select(pl.all()).equals(observe(part.runs))
+def test_what_was_measured_is_the_mean_of_the_runs_at_a_rate(parts: dict[str, WebConfiguration]) -> None:
+    part = parts["one core"]
+    rate = part.runs[0].manifest["factors"]["rate_per_s"]
+    own = [r.metrics().value("response_time") for r in part.runs if r.manifest["factors"]["rate_per_s"] == rate]
+    assert part.measured.value("response_time", rate_per_s=rate) == pytest.approx(sum(own) / len(own))

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.fit.fitted import ParameterEstimate
 from sojourn.fit.fitted_defaults import FittedDefaults
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import misfit
 from sojourn.study import evaluation
 from sojourn.study.fit_templates import RivalModels

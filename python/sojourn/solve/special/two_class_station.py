@@ -36,6 +36,7 @@ from sojourn.solve.open import jackson_bcmp
 from sojourn.solve.solution import Solution
 from sojourn.solve.two_class import complete, table
 from sojourn.solve.two_class_equations import VARIANTS, TwoClassLoad, evaluate
+from sojourn.solve.two_class_tail import response_quantile
 from sojourn.table import COLUMNS
 
 TITLES = {
@@ -69,7 +70,7 @@ def run(variant: str, networks: Sequence[Network], wanted: RequestedOutputs) -> 
     """All points, those of one capacity and one rule for p together; stations beside the cores by `jackson_bcmp`."""
     k = next(iter(networks[0].hosts))
     stations = [n.hosts[k] for n in networks]
-    host = _Host.of(variant, networks, k, wanted.further)
+    host = _Host.of(variant, networks, k, wanted)
     status, message = host.status, ""
     if variant == "priority":
         status = [_rough(name, s) for name, s in zip(status, stations, strict=True)]
@@ -98,10 +99,13 @@ class _Host:
         self.status, self.more = ["ok"] * points, list[dict[str, Any]]()
 
     @staticmethod
-    def of(variant: str, networks: Sequence[Network], k: int, further: bool) -> _Host:
+    def of(variant: str, networks: Sequence[Network], k: int, wanted: RequestedOutputs) -> _Host:
         made = _Host(len(networks))
+        alone = len(networks[0].kind) == 1
         for points, x in loads(networks, k):
-            made._group(variant, points, x, further)
+            made._group(variant, points, x, wanted.further)
+            if wanted.further and variant == "priority" and alone:  # the only one whose quantiles are known
+                made.more += [row for q in wanted.quantiles for row in _quantiles(x, q, points)]
         return made
 
     def _group(self, variant: str, points: np.ndarray, x: TwoClassLoad, further: bool) -> None:
@@ -124,6 +128,13 @@ class _Host:
                 self.status[row["point"]] = row["status"]
             if row["station"] or row["metric"] == "saturation_rate":
                 self.more.append(row)
+
+
+def _quantiles(x: TwoClassLoad, q: float, points: np.ndarray) -> list[dict[str, Any]]:
+    """Of the response time, by two moments of its parts (`two_class_tail`): none where it saturates."""
+    found = zip(points.tolist(), response_quantile(x, q).tolist(), strict=True)
+    row = {"station": "", "class": "", "metric": "response_time_quantile", "q": q}
+    return [{**row, "point": p, "value": v, **({"status": "approximate"} if np.isfinite(v) else {})} for p, v in found]
 
 
 def _rows(variant: str, rows: list[dict[str, Any]], points: np.ndarray) -> list[dict[str, Any]]:

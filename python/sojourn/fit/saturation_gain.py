@@ -1,0 +1,40 @@
+"""`gain`: by how much another configuration saturates later, as a fitted model has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.fit.drawn_point import DrawnQuantity, drawn_point
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_averaging import LIMIT, mixed
+from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
+
+
+def gain(
+    fitted: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any], level: float = 0.95
+) -> ParameterEstimate:
+    """Saturation rate of configuration `to` over that of `from_` (factors of the runs and paths of the model, as in `predict`), with an
+    interval: the same draw of the unknowns in both, and the model's own error of each, which differs between configurations. Of a model
+    with alternatives that of the mixture.
+
+    Raises:
+        InputError: one of them has no saturation rate, or `level` is outside of (0, 1). What `predict` raises.
+    """
+    check_level(level)
+    row = mixed([(weight, _ratio(model, from_, to)) for weight, model in fitted.weighted], level)
+    return ParameterEstimate(row["value"], row.get("low") or row["value"], row.get("high") or row["value"])
+
+
+def _ratio(model: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any]) -> DrawnQuantity:
+    below, above = (drawn_point(model, point).quantities.get(LIMIT) for point in (from_, to))
+    if below is None or above is None:
+        raise InputError("no saturation rate", "gain", "give a model with arrivals from outside that has one")
+    draws = above.draws / below.draws
+    if below.spread and above.spread:  # one factor is in both draws: of another configuration it is another one
+        own = model.longer[: len(draws)]
+        draws = draws * own / np.random.default_rng(model.seed).permutation(own)
+    return DrawnQuantity(above.value / below.value, draws, below.spread and above.spread)
