@@ -47,7 +47,7 @@ name = "on core 0"
 vary.share = [0.2, 0.3, 0.5, 0.6, 0.7]  # a fit wants 3: two may be made invalid by a host that stands still for a while
 
 [fit]
-model = "two-class"
+model = "web-models"
 level = 0.95
 
 [[predict]]

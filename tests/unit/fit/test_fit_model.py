@@ -12,7 +12,7 @@ from mmm_runs import FREE, OPEN, RATES, RUNS, mmm_run
 import sojourn as sj
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.fitted_file import _parsed, to_toml
+from sojourn.fit.fitted_file import parse, to_toml
 from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import choose_model
@@ -215,7 +215,7 @@ def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known(
     fitted = fit_model(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
     assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
-    assert _parsed(to_toml(fitted), "fitted.toml", sj.FittedModel).model_error is None
+    assert parse(to_toml(fitted), "fitted.toml", sj.FittedModel).model_error is None
 
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
