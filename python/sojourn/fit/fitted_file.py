@@ -68,7 +68,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             tuple((float(w), parse(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
-            tuple(_parsed(text, path, make) for text in table.get("elsewhere", ())),
+            tuple(parse(text, path, make) for text in table.get("elsewhere", ())),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None

@@ -25,7 +25,7 @@ def gain(
         InputError: one of them has no saturation rate, or `level` is outside of (0, 1). What `predict` raises.
     """
     check_level(level)
-    row = mixed([(weight, _ratio(model, from_, to)) for weight, model in fitted.weighted], level)
+    row = mixed([(weight, _ratio(model, from_, to)) for weight, model in fitted.at(to).weighted], level)
     return ParameterEstimate(row["value"], row.get("low") or row["value"], row.get("high") or row["value"])
 
 
