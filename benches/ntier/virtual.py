@@ -53,9 +53,12 @@ def one_site(seed: int, most_contention: float, folder: Path) -> Iterator[dict[s
             runs[cores].append(session.run(point, folder / str(number), seed=1000 * seed + number))
     files = {name: sj.Model.read(FILES / f"{name}.toml") for name in ("hand-over", "constant")}
     best = sj.fit_rivals(sj.observe_runs([run for run in runs[1] if run.manifest["valid"]]), files, seed=1).best
+    known: dict[str, pl.DataFrame] = {}
     for run in (run for run in runs[2] if run.manifest["valid"]):
         factors = run.manifest["factors"]
-        told = best.predict(factors, LEVEL).frame.filter(station="").filter(pl.col("class") == "")
+        if repr(factors) not in known:
+            known[repr(factors)] = best.predict(factors, LEVEL).frame.filter(station="").filter(pl.col("class") == "")
+        told = known[repr(factors)]
         for metric in ("throughput", "response_time"):
             row, measured = told.filter(metric=metric).row(0, named=True), run.metrics().value(metric, cls="")
             inside = row["low"] <= measured and (row["high"] is None or measured <= row["high"])

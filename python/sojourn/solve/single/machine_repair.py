@@ -47,9 +47,10 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     points, x, line = [], [], []
     for n in networks:
         size, m, think, mean = int(n.population[0]), int(n.servers[0]), float(n.think_s[0]), float(n.service_s[0, 0])
-        found = law(size, think, mean, m)
-        seen = law(max(size - 1, 0), think, mean, m)
-        points.append(FiniteQueuePoint(found, FcfsWaitingTime(seen, m, mean) if n.discipline[0] == "fcfs" else None))
+        found, waiting = law(size, think, mean, m), None
+        if n.discipline[0] == "fcfs":
+            waiting = FcfsWaitingTime(law(max(size - 1, 0), think, mean, m), m, mean)
+        points.append(FiniteQueuePoint(found, waiting))
         line.append(found.mean(lambda k, m=m: np.maximum(k - m, 0)))  # type: ignore[misc]
         x.append(found.mean(lambda k, m=m: np.minimum(k, m)) / mean)  # type: ignore[misc]
     made = rows(networks, points, wanted)
