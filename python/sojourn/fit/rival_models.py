@@ -57,13 +57,13 @@ def fit_rivals(
     """
     if not models:
         raise InputError("no model", "models", "give two or more, by name")
-    groups = _by_runs(models)
+    groups = by_runs(models)
     with nullcontext() if on is None else open_workers(on) as workers:
         found = [_fitted(runs, own, level, seed, workers) for own in groups]
     return found[0] if len(found) == 1 else _together(found)
 
 
-def _by_runs(models: Mapping[str, Model | str]) -> list[dict[str, Model | str]]:
+def by_runs(models: Mapping[str, Model | str]) -> list[dict[str, Model | str]]:
     """Rivals are models of the same runs (`Model.where`). Raises InputError for two of which a run could be of both."""
     groups: list[tuple[Mapping[str, Any], dict[str, Model | str]]] = []
     for name, model in models.items():
@@ -85,8 +85,17 @@ def _together(parts: Sequence[ChosenModel]) -> ChosenModel:
     first, *others = parts
     best = replace(first.best, elsewhere=tuple(part.best for part in others))
     fits = {name: fitted for part in parts for name, fitted in part.fits.items()}
-    why = "\n".join(part.why for part in parts)
+    why = "\n".join(map(_said, parts))
     return ChosenModel(best, ", ".join(part.name for part in parts), fits, why, all(part.good for part in parts))
+
+
+def _said(part: ChosenModel) -> str:
+    """Why it was taken; of one that has no rival how far it is off."""
+    _, *beside = part.why.splitlines()
+    if len(part.fits) > 1 or not beside:
+        return part.why
+    told, *notes = beside
+    return "\n".join([told.strip().removesuffix(", weight 1.00"), *notes])
 
 
 def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed: int, on: On) -> ChosenModel:

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from sojourn.cases import known
-from sojourn.errors import InputError, StudyError
+from sojourn.errors import InputError, ModelError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import measured_value, observe_run, observe_runs
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_fit import fit_model
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.parameter_estimate import ParameterEstimate
-from sojourn.fit.rival_models import AVERAGED, fit_rivals, read_rivals, rival_names
+from sojourn.fit.rival_models import AVERAGED, by_runs, fit_rivals, read_rivals, rival_names
 from sojourn.model import Model
 from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.run_folder import RunFolder
@@ -70,6 +70,12 @@ class RivalModels:
     def first(self) -> FittedProtocol:
         """The best."""
         return self.fitted[self.best]
+
+
+def parts_of(name: str, fitted: FittedProtocol) -> dict[str, FittedProtocol]:
+    """The models of different runs that a fit is made of, by name; else itself."""
+    others = getattr(fitted, "elsewhere", ())
+    return {one.model.name: one for one in (fitted, *others)} if others else {name: fitted}  # type: ignore[attr-defined]
 
 
 class FitTemplate(Protocol):
@@ -193,7 +199,9 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTe
             )
     try:
         rival_names(names)
+        by_runs(read_rivals(names, folder))  # what is wrong with one is told before anything is run
+    except ModelError:
+        raise
     except InputError as error:
         raise StudyError(f"fit.model: {error.value}", at(file, ("fit", "model")), error.remedy) from None
-    read_rivals(names, folder)  # what is wrong with one is told before anything is run
     return ModelFilesTemplate(names, folder)

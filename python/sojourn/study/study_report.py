@@ -22,6 +22,7 @@ from sojourn.study.evaluation import (
     error_range,
     median_error,
 )
+from sojourn.study.fit_templates import parts_of
 from sojourn.study.predictions import is_interval
 from sojourn.study.probed_runs import probe_section
 from sojourn.study.sweep_figures import held_out_table, sweep_sections
@@ -198,12 +199,14 @@ def _error(error: float | None) -> str | None:
 def _fitted(found: StudyFindings) -> list[Section]:
     if found.rivals is None:
         return []
-    blocks: list[Table | Text | Code] = [_values(name, model.estimates) for name, model in found.rivals.fitted.items()]
-    best = found.rivals.first
-    blocks += [_errors(found), *held_out_table(found), Text(best.message.replace("\n", "\n\n") or "–")]
-    model = getattr(best, "model", None)
-    if hasattr(model, "to_toml"):
-        blocks.append(Code(model.to_toml()))  # type: ignore[union-attr]
+    parts = [part for name, fitted in found.rivals.fitted.items() for part in parts_of(name, fitted).items()]
+    blocks: list[Table | Text | Code] = [_values(name, fitted.estimates) for name, fitted in parts]
+    blocks += [_errors(found), *held_out_table(found)]
+    for best in parts_of(found.rivals.best, found.rivals.first).values():
+        blocks.append(Text(best.message.replace("\n", "\n\n") or "–"))
+        model = getattr(best, "model", None)
+        if hasattr(model, "to_toml"):
+            blocks.append(Code(model.to_toml()))  # type: ignore[union-attr]
     return [Section("What was fitted", found.why, tuple(blocks))]
 
 

@@ -26,6 +26,7 @@ from sojourn.study.evaluation import (
     of_means,
     same_but_load,
 )
+from sojourn.study.fit_templates import FittedProtocol, parts_of
 from sojourn.study.predictions import is_interval
 from sojourn.study.study_points import SATURATION
 from sojourn.units import interval, per_second, percent, prediction, quantity
@@ -83,14 +84,19 @@ def error_texts(fits: Sequence[pl.DataFrame], metrics: Sequence[str] = METRICS, 
 def _fitted(found: StudyFindings) -> list[str]:
     if found.fitted is None:
         return []
-    named = [f"{path} {estimate_text(e)}" for path, e in found.fitted.estimates.items()]
+    parts = parts_of("", found.fitted)
+    lines = [f"{name}: {line}" if len(parts) > 1 else line for name, one in parts.items() for line in _of_fit(one)]
+    return lines + ([found.why] if found.why else [])
+
+
+def _of_fit(fitted: FittedProtocol) -> list[str]:
+    named = [f"{path} {estimate_text(e)}" for path, e in fitted.estimates.items()]
     if len(named) > MOST_NAMED:
         named = [f"{len(named)} numbers, see the report"]
-    lines = [f"fitted, intervals at {percent(found.fitted.level, 0)}: {', '.join(named)}"] if named else []
-    own = found.fitted.model_error
-    lines.append(NO_ERROR if own is None else f"the model's own error: {percent(own)} of {found.fitted.error_of}")
-    lines += [line for line in found.fitted.message.splitlines() if line.startswith(MISFIT)]
-    return lines + ([found.why] if found.why else [])
+    lines = [f"fitted, intervals at {percent(fitted.level, 0)}: {', '.join(named)}"] if named else []
+    own = fitted.model_error
+    lines.append(NO_ERROR if own is None else f"the model's own error: {percent(own)} of {fitted.error_of}")
+    return lines + [line for line in fitted.message.splitlines() if line.startswith(MISFIT)]
 
 
 def estimate_text(e: ParameterEstimate) -> str:
