@@ -75,7 +75,7 @@ class RivalModels:
 def parts_of(name: str, fitted: FittedProtocol) -> dict[str, FittedProtocol]:
     """The models of different runs that a fit is made of, by name; else itself."""
     others = getattr(fitted, "elsewhere", ())
-    return {one.model.name: one for one in (fitted, *others)} if others else {name: fitted}  # type: ignore[attr-defined]
+    return {one.model.name: one for one in (fitted, *others)} if others else {name: fitted}
 
 
 class FitTemplate(Protocol):
