@@ -28,7 +28,6 @@ from sojourn.fit import FittedDefaults, ParameterEstimate
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
 from sojourn_cases.kv.middleware import configurations, frame, point_frame
-from sojourn_cases.kv.middleware.run_table import work_of
 
 NAME = "plain interpolation"
 FACTORS = ("1", "1/clients", "servers", "middlewares", "workers", "keys", "KiB", "split")
@@ -199,10 +198,6 @@ class PlainTemplate(FitTemplate):
         return RivalModels(
             {NAME: FittedInterpolation({str(d): _with_errors(own) for (d,), own in designs.items()})}, NAME
         )
-
-    def conditions(self, folder: RunFolder) -> Mapping[str, float]:
-        """How fast the cores were."""
-        return work_of(folder)
 
     def read(self, path: Path) -> FittedInterpolation:
         """Raises InputError for what is none."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.fit_templates import RivalModels
+from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.predictions import NO_WIDTH, Prediction, is_interval, predicted_rows
 from sojourn.study.study_points import SATURATION
 from sojourn.study.system import Point
@@ -81,14 +82,25 @@ def evaluated_at_speed(
     level: float,
     conditions: Callable[[RunFolder], Mapping[str, float]],
 ) -> pl.DataFrame:
-    """Runs that were predicted, again, by the models as they were written, in the `conditions` of each run; nothing of runs without."""
+    """Runs that were predicted, again, by the models as they were written, in the `conditions` of each run; nothing of runs without, and
+    nothing by models that these change nothing in."""
     rows: list[Row] = []
     for folder in folders:
         known = conditions(folder)
-        point = Point(folder.manifest["section"], folder.manifest["factors"] | dict(known))
-        for name, model in rivals.fitted.items() if known else ():
-            rows += _of_run(folder, predicted_rows(model, point, level), name, BLIND_AT_SPEED)
+        factors = folder.manifest["factors"]
+        for name, model in rivals.fitted.items():
+            own = _of_model(model, known, factors)
+            if own:
+                point = Point(folder.manifest["section"], factors | own)
+                rows += _of_run(folder, predicted_rows(model, point, level), name, BLIND_AT_SPEED)
     return _told(rows)
+
+
+def _of_model(model: FittedProtocol, known: Mapping[str, float], factors: Mapping[str, Any]) -> dict[str, float]:
+    """Those conditions that the model has as parameters; a template knows its own."""
+    if not isinstance(model, FittedModelData):
+        return dict(known)
+    return {name: value for name, value in known.items() if name in model.at(factors).template.parameters}
 
 
 def _told(rows: list[Row]) -> pl.DataFrame:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
+from sojourn.fit.model_fit import fit_model
+from sojourn.model import Model
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
 from sojourn.study.fit_templates import RivalModels
@@ -87,3 +90,35 @@ def test_a_run_is_compared_with_what_the_models_say_for_its_core_speed(tmp_path:
     assert [(r["run"], r["kind"], r["error"], r["inside"]) for r in rows.to_dicts()] == [
         ("low", BLIND_AT_SPEED, 1.0, False)
     ]
+
+
+def test_a_model_that_has_no_such_parameter_is_not_asked_again(tmp_path: Path) -> None:
+    """Beside one that has: what a run measured of itself changes nothing in it."""
+    text = """
+[parameters]
+work_s = { free = true }
+SPEED
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[demands_s.cpu]
+user = "work_s * slow"
+"""
+    named = {
+        "told": text.replace("SPEED", 'slow = { metric = "reference_work_time", each = true }'),
+        "untold": text.replace("SPEED", "").replace("work_s * slow", "work_s"),
+    }
+    key = ("", "", "reference_work_time")
+    runs = FitRuns(
+        [
+            FitRun(f"{rate}-{slow}", {"rate_per_s": rate}, {("", "response_time"): (r, 0.01)}, {}, measured={key: slow})
+            for rate in (1.0, 20.0, 40.0)
+            for slow in (1.0, 1.5)
+            for r in (1 / (1 / (0.01 * slow) - rate),)
+        ]
+    )
+    rivals = RivalModels({name: fit_model(runs, Model.parse(one)) for name, one in named.items()}, "told")
+    folders = [run(tmp_path, "low", 20.0)]
+    rows = evaluated_at_speed(rivals, folders, 0.9, lambda _: {"slow": 1.2})
+    assert set(rows["model"]) == {"told"} and rows.height
