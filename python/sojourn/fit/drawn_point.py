@@ -1,7 +1,8 @@
 """One configuration by one fitted model: each quantity at the values found, and its draws for a new run.
 
 Three parts are drawn together: the unknowns (refits), one factor on all demands (the model's own error, which so grows
-towards saturation as response times do), and what a new run differs by from its mean. A draw that saturates is infinite.
+towards saturation as response times do, and with the distance from what was fitted), and what a new run differs by from its
+mean. A draw that saturates is infinite.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from sojourn.solve.markov.stability import SaturationThroughput, saturation
 
 Array = NDArray[np.float64]
 DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
+LOGS, HALVINGS = 10.0, 45  # a search among shares up to e^10
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint
             raise FitError(f"no factor {name}", "predict", remedy)
     said = {*point, *(f"parameters.{name}" for name in factors)}
     kept = [i for i, path in enumerate(fitted.paths) if path not in said]
-    return DrawnPoint(dict(_quantities(fitted, one, kept)), _inside(fitted, base, point))
+    return DrawnPoint(dict(_quantities(fitted, one, kept, {**base, **point})), _inside(fitted, base, point))
 
 
 def _name(fitted: FittedModelData, key: str) -> str:
@@ -73,13 +75,15 @@ def _name(fitted: FittedModelData, key: str) -> str:
     return name if name in fitted.template.parameters else key
 
 
-def _quantities(fitted: FittedModelData, one: ModelEvaluator, kept: list[int]) -> Iterator[tuple[Key, DrawnQuantity]]:
+def _quantities(
+    fitted: FittedModelData, one: ModelEvaluator, kept: list[int], point: Mapping[str, Any]
+) -> Iterator[tuple[Key, DrawnQuantity]]:
     best = np.array([[fitted.estimates[fitted.paths[i]].value for i in kept]])
     exact = one.at(best, nearest=False)
     few = one.method.cost_s(one.networks[0]) > DEAR_S
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
-    longer = fitted.longer[: len(networks)]
+    longer = fitted.longer_at(point, float(exact.share[0]))[: len(networks)]
     drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
     sensitive = _sensitivity(one, best)
     servers_of = watched_servers(one.networks[0].model)
@@ -94,7 +98,7 @@ def _quantities(fitted: FittedModelData, one: ModelEvaluator, kept: list[int]) -
             continue
         times = longer if metric == "response_time" else 1 / longer if metric == "throughput" else 1.0
         spread = np.asarray(drawn.values[station, cls, metric] * times, float)
-        by = max(abs(sensitive), 0.5) if metric == "response_time" else 1.0
+        by = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) if metric == "response_time" else 1.0
         free = fitted.noise_degrees.get(metric, KNOWN)
         spread = spread * np.exp(by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread)))
         if metric == "busy":
@@ -107,7 +111,9 @@ def _quantities(fitted: FittedModelData, one: ModelEvaluator, kept: list[int]) -
         yield (station, cls, metric), DrawnQuantity(value, full)
     if not one.networks[0].closed.any():
         held = saturation(one.networks_at(best)[0])
-        limit = _saturation(held, float(exact.saturation[0]), drawn.saturation / longer)
+        limit = _saturation(
+            held, float(exact.saturation[0]), _limits(fitted, point, float(exact.saturation[0]), drawn.saturation)
+        )
         if limit is not None:
             yield ("", "", "saturation_rate"), limit
 
@@ -117,6 +123,20 @@ def _saturation(held: SaturationThroughput | None, rate_per_s: float, drawn: Arr
     if held is not None:  # no interval is better than a wrong one
         return DrawnQuantity(held.rate_per_s, np.array([held.rate_per_s]), spread=False) if held.exact else None
     return DrawnQuantity(rate_per_s, drawn) if np.isfinite(rate_per_s) else None
+
+
+def _limits(fitted: FittedModelData, point: Mapping[str, Any], rate_per_s: float, drawn: Array) -> Array:
+    """The saturation rate of each draw by the model, `drawn`, less by its error, which grows with the load up to there: by bisection of
+    the share of `rate_per_s`, the saturation rate at the values found."""
+    if fitted.loads is None or not np.isfinite(rate_per_s):
+        return np.asarray(drawn / fitted.longer_at(point)[: len(drawn)])
+    low, high = np.full(len(fitted.draws), -LOGS), np.full(len(fitted.draws), LOGS)
+    most = np.resize(drawn / rate_per_s, len(low))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        full = np.exp(middle) * fitted.longer_at(point, np.exp(middle)) > most
+        low, high = np.where(full, low, middle), np.where(full, middle, high)
+    return np.asarray(rate_per_s * np.exp(low)[: len(drawn)])
 
 
 def _sensitivity(one: ModelEvaluator, best: Array) -> float:

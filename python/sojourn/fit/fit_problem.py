@@ -14,6 +14,7 @@ from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
 from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
+from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.fit.run_measurements import measurements
 from sojourn.fit.starting_values import starts
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell
@@ -119,10 +120,12 @@ class FitProblem:
         if sizes[-1] > SAME * sizes[0]:
             return
         names, keys = self._untold(first, directions[-1]), [s.key for s in self.seen]
-        would = WhatWouldTell(self.model, [run.factors for run in self.each], keys, self.starts[0])
+        would = WhatWouldTell(self.model, self.points, keys, self.starts[0])
         vary, watch = would.factors(self._not_varied()), would.resources()
+        further = [] if vary else would.further([n for n in self._known() if n not in self._not_varied()])
         told = [f"watch its resource in [observed] (station {' or '.join(watch)})"] if watch else []
         told += [f"vary {' or '.join(vary)} too"] if vary else []
+        told += [f"vary {' or '.join(further)} further"] if further else []
         self._refuse(names, told, ": neither another load nor a resource that is watched tells them")
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
@@ -150,15 +153,19 @@ class FitProblem:
 
     def _not_varied(self) -> list[str]:
         """Factors that the model has and the runs had at one value."""
-        varied = {n for n in self.each[0].factors if len({repr(r.factors.get(n)) for r in self.each}) > 1}
+        varied = {n for n in self.points[0] if len({repr(point.get(n)) for point in self.points}) > 1}
+        return [n for n in self._known() if n not in varied]
+
+    def _known(self) -> list[str]:
+        """Factors that the model has: its loads, those of the runs, and what was measured of each."""
         loads = [
             n
             for n, kind in (("rate_per_s", Open), ("users", Closed))
             if any(isinstance(c, kind) for c in self.model.classes)
         ]
         own = [v.of if isinstance(v, NumberByFactor) else n for n, v in self.model.parameters.items()]
-        had = [n for n in dict.fromkeys(own) if n in self.each[0].factors]
-        return [n for n in (*loads, *self.model.factors, *had) if n not in varied]
+        had = [n for n in dict.fromkeys(own) if n in self.points[0]]
+        return list(dict.fromkeys([*loads, *self.model.factors, *had]))
 
     def model_error(
         self, x: Array, jacobian: Array, sensitivity: Array, draws: Array
@@ -219,12 +226,11 @@ class FitProblem:
             ]
         return np.nan_to_num(np.array(found), nan=1.0, posinf=1.0, neginf=1.0)
 
-    def noise(self, x: Array, sensitivity: Array) -> tuple[dict[str, float], dict[str, float]]:
+    def noise(self, x: Array, sensitivity: Array) -> tuple[dict[str, float], dict[str, float], ErrorGrowth]:
         """Of a new run about the mean of its configuration: what is uncertain within runs, or what repetitions differ by. And the degrees
         of freedom of what repetitions told; what runs state of themselves is taken as known.
 
-        Of response times by `sensitivity`: the mean of a run near saturation is known by as much less as the response
-        grows faster with the load (W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366).
+        Of response times by what their errors grow with the sensitivity, the last of the three.
         Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
         """
         counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
@@ -233,16 +239,18 @@ class FitProblem:
         )  # of what differs between runs of one configuration
         within = {"busy": float(np.sqrt(2) * np.median(counts))}
         degrees = {}
+        times = np.array([s.key[2] == "response_time" for s in self.seen])
+        growth = ErrorGrowth.of(self.stated[times], sensitivity[times]) if times.any() else ErrorGrowth()
+        scales = {"response_time": growth.by(sensitivity)}
         for metric in ("response_time", "throughput"):
             own = np.array([s.key[2] == metric for s in self.seen])
-            by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
+            by = scales.get(metric, np.ones_like(sensitivity))
             within[metric] = float(np.median((self.stated / by)[own])) if own.any() else 0.0
         for metric in within:
-            by = sensitivity if metric == "response_time" else np.ones_like(sensitivity)
-            repeated, free = self._repeated(metric, beside / by)
+            repeated, free = self._repeated(metric, beside / scales.get(metric, np.ones_like(sensitivity)))
             if repeated > within[metric]:
                 within[metric], degrees[metric] = repeated, float(free)
-        return within, degrees
+        return within, degrees, growth
 
     def _repeated(self, metric: str, logs: Array) -> tuple[float, int]:
         """Standard deviation of `logs` between repetitions of one configuration, and its degrees of freedom; 0 without any."""

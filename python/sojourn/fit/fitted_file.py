@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from sojourn.files.reading import parse_json, parse_toml, read_text
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.predict_model import template_of
+from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.model import Model
 from sojourn.model.toml_file import as_tables
 from sojourn.units import percent
@@ -32,8 +34,10 @@ def to_toml(fitted: FittedModelData) -> str:
         "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
         "estimates": {path: list(e) for path, e in fitted.estimates.items()},
         "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
-        "noise_degrees": dict(fitted.noise_degrees),
+        "noise_degrees": dict(fitted.noise_degrees), "noise_growth": asdict(fitted.noise_growth),
         **({} if fitted.factors is None else {"factors": list(fitted.factors)}),
+        "growth": {name: list(slopes) for name, slopes in fitted.growth.items()},
+        **({} if fitted.loads is None else {"loads": list(fitted.loads)}),
     }  # fmt: skip
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
@@ -69,6 +73,9 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
             tuple(parse(text, path, make) for text in table.get("elsewhere", ())),
+            {name: tuple(map(float, slopes)) for name, slopes in table.get("growth", {}).items()},
+            _range(table["loads"]) if "loads" in table else None,
+            ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
@@ -76,6 +83,11 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
 
 def _number(given: object) -> float | None:
     return None if given is None else float(str(given))
+
+
+def _range(given: list[float]) -> tuple[float, float]:
+    low, high = map(float, given)
+    return low, high
 
 
 def text(fitted: FittedModelData) -> str:

@@ -29,11 +29,13 @@ class FittedModel(FittedModelData, FittedDefaults):
 
     `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
     deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
-    `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it.
-    `degrees`: runs less unknowns. `held_out`: a row a configuration that was left out, with relative errors by metric.
-    `alternatives`: other models that predict about as well, with their weights in predictions, beside it
-    (`model_averaging`).
-    `factors`: count, the draws of that factor on all demands (`longer`). `elsewhere`: models of other runs (`Model.where`), each of
+    `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it,
+    `noise_growth` with the sensitivity of the response time. `degrees`: runs less unknowns. `held_out`: a row a
+    configuration that was left out, with relative errors by metric. `alternatives`: other models that predict about
+    as well, with their weights in predictions, beside it (`model_averaging`).
+    `factors`: count, the draws of that factor on all demands (`longer`). `growth`: factor of the runs → count, draws of what its
+    logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
+    saturation rate that was fitted, None where there is none. `elsewhere`: models of other runs (`Model.where`), each of
     which answers where it is the one.
     """
 

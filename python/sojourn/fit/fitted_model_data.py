@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
+from sojourn.fit.factor_distance import LOAD, beyond, distances
 from sojourn.fit.parameter_estimate import ParameterEstimate
+from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.model import Model
+from sojourn.model.parameters import LOADS, NumberByFactor
 
 Array = NDArray[np.float64]
-LOADS = ("rate_per_s", "users", "think_s")  # a model need not name their paths
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class FittedModelData:
     factors: tuple[float, ...] | None = None
     noise_degrees: Mapping[str, float] = field(default_factory=dict)
     elsewhere: tuple[FittedModelData, ...] = ()
+    growth: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    loads: tuple[float, float] | None = None
+    noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""
@@ -60,6 +65,19 @@ class FittedModelData:
         drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
         return np.asarray(np.exp((self.model_error or 0.0) * drawn))
 
+    def longer_at(self, point: Mapping[str, Any], share: Array | float | None = None) -> Array:
+        """The same in a configuration: beyond what was fitted the model's error grows with the distance, factor by factor. `point`: factors
+        and paths → values; `share`: of its saturation rate, one or by draw, None where nothing saturates."""
+        said = {name: value for name, value in point.items() if not {name, f"parameters.{name}"} & set(self.paths)}
+        far: dict[str, Array | float] = dict(distances(self.model, self.configurations, self.loads is not None, said))
+        if self.loads is not None and share is not None:
+            far[LOAD] = beyond(np.minimum(share, 1.0), np.array(self.loads), self.loads[1])
+        found = self.longer
+        for number, (name, by) in enumerate(far.items()):
+            slopes = np.array(self.growth.get(name, self.growth.get("", (0.0,) * len(found))))
+            found = found * np.exp(by * np.roll(slopes, number))  # factors that share their draws do not move together
+        return np.asarray(found)
+
     @property
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
@@ -78,7 +96,8 @@ class FittedModelData:
 
     def has(self, name: str) -> bool:
         """Whether something of this name is looked for in the model: a factor of the runs that it has no path for changes nothing."""
-        known = "." in name or name in LOADS or name in self.model.factors
+        parameters = {v.of if isinstance(v, NumberByFactor) else name for name, v in self.model.parameters.items()}
+        known = "." in name or name in LOADS or name in self.model.factors or name in parameters
         return known or not any(name in one for one in self.configurations)
 
 

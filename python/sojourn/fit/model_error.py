@@ -7,6 +7,11 @@ is drawn from (J. P. T. Higgins, S. G. Thompson, D. J. Spiegelhalter: A re-evalu
 172(1), 2009, pp. 137-159). The prior is DuMouchel's, s/(s + tau)², with s a part of the harmonic mean of v, as a variance (D. J.
 Spiegelhalter, K. R. Abrams, J. P. Myles: Bayesian Approaches to Clinical Trials and Health-Care Evaluation (2004), 5.7.3). Errors of
 configurations left out hang together, since n less the unknowns of them are free: the logarithm of the likelihood counts by that share.
+
+Beyond what was fitted the factor has one more part, which grows with the distance d (`factor_distance`): N(0, s² d²), an s for each
+factor of the runs. Whole levels of it that were left out tell s (`levels_left_out`): each is off by a multiple of the distance, b, of which
+the variance v is known, b ~ N(0, v + s²). What they do not tell is left to a prior of the same form, whose scale is that of recorded
+studies (docs/decisions/0036).
 """
 
 from __future__ import annotations
@@ -20,11 +25,14 @@ Array = NDArray[np.float64]
 SCALE = 0.5  # of the prior, over what one configuration is known by: chosen by benches/plan, seeds that judge nothing
 LARGEST = 1.0  # a factor of e on all demands
 POINTS = 400
+# of the prior of s, a unit of distance, by maximum likelihood of recorded studies (benches/services/2026-11-22, docs/decisions/0036):
+# saturation rates of ten small services after twice the workers, and at more load than was fitted
+OF_FACTOR, OF_LOAD = 0.055, 0.023
 
 
 @dataclass(frozen=True)
 class ModelErrorPosterior:
-    """What is believed of tau: values, and the probability of each, sum 1."""
+    """What is believed of tau, or of s: values, and the probability of each, sum 1."""
 
     tau: Array
     probability: Array
@@ -34,20 +42,34 @@ class ModelErrorPosterior:
         """`squares`: errors of configurations left out, squared, n; `known`: the variance that each has anyway, n; `unknowns` fitted."""
         known = np.maximum(known, 1e-12)
         scale = SCALE * float(np.sqrt(len(known) / (1 / known).sum()))
-        tau = np.geomspace(min(scale, LARGEST) * 1e-3, LARGEST, POINTS)
-        whole = known + tau[:, None] ** 2
-        share = max(len(known) - unknowns, 1) / len(known)
-        log = -0.5 * share * (np.log(whole) + squares / whole).sum(axis=1)
-        log += np.log(tau) - 2 * np.log1p(tau / scale)  # the prior, on a grid of logarithms
-        weight = np.exp(log - log.max())
-        return ModelErrorPosterior(tau, weight / weight.sum())
+        return _posterior(squares, known, scale, max(len(known) - unknowns, 1) / len(known))
+
+    @staticmethod
+    def of_growth(squares: Array, known: Array, load: bool = False) -> ModelErrorPosterior:
+        """`squares`: of b, n, each told by other levels left out of one factor; `known`: its variance, n; `load`: whether the factor is
+        the load. None of them: the prior. All n tell one and the same slope, and count as one."""
+        return _posterior(squares, np.maximum(known, 1e-12), OF_LOAD if load else OF_FACTOR, 1 / max(len(known), 1))
 
     @property
     def mean(self) -> float:
         return float(self.tau @ self.probability)
 
-    def factors(self, count: int, rng: np.random.Generator) -> Array:
-        """`count` draws of a factor on all demands."""
+    def errors(self, count: int, rng: np.random.Generator) -> Array:
+        """`count` draws of the logarithm of a factor on all demands, or of that by the unit of distance."""
         at = rng.permutation((np.arange(count) + 0.5) / count)
         tau = self.tau[np.searchsorted(np.cumsum(self.probability), at).clip(0, POINTS - 1)]
-        return np.asarray(np.exp(tau * rng.standard_normal(count)))
+        return np.asarray(tau * rng.standard_normal(count))
+
+    def factors(self, count: int, rng: np.random.Generator) -> Array:
+        """`count` draws of a factor on all demands."""
+        return np.asarray(np.exp(self.errors(count, rng)))
+
+
+def _posterior(squares: Array, known: Array, scale: float, share: float) -> ModelErrorPosterior:
+    """`share`: of the logarithm of the likelihood that counts."""
+    tau = np.geomspace(min(scale, LARGEST) * 1e-3, LARGEST, POINTS)
+    whole = known + tau[:, None] ** 2
+    log = -0.5 * share * (np.log(whole) + squares / whole).sum(axis=1)
+    log += np.log(tau) - 2 * np.log1p(tau / scale)  # the prior, on a grid of logarithms
+    weight = np.exp(log - log.max())
+    return ModelErrorPosterior(tau, weight / weight.sum())

@@ -158,7 +158,7 @@ class ModelEvaluator:
 
     def solved(self, networks: Sequence[Network], nearest: bool = True) -> ModelEvaluation:
         """What each network says; NaN where it is unstable and `nearest` is not asked for."""
-        share, saturation = _loads(networks)
+        share, saturation = loads(networks)
         over = np.maximum(share / NEAREST, 1.0) if nearest else np.ones(len(networks))
         asked = [_slowed(n, float(o)) if o > 1 else n for n, o in zip(networks, over, strict=True)]
         asked = at_load(asked, self._answer)
@@ -227,7 +227,8 @@ def _method(given: Sequence[Network]) -> tuple[Method, str]:
     raise automatic_method.too_dear(networks, registry.BUDGET_S) or automatic_method.nothing_applies(networks[0])
 
 
-def _loads(networks: Sequence[Network]) -> tuple[Array, Array]:
+def loads(networks: Sequence[Network]) -> tuple[Array, Array]:
+    """P shares of the saturation rate, and P saturation rates (1/s); 0 and infinite where a class is closed or nothing saturates."""
     first = networks[0]
     if first.closed.any():
         return np.zeros(len(networks)), np.full(len(networks), np.inf)

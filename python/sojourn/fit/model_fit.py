@@ -4,7 +4,8 @@ Fitted are the logarithms of mean response times, of throughputs where users are
 `[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`fit_problem`, `run_mean_error`). Draws are refits to runs
 whose residuals were given random weights (`run_clusters`), so that what differs from run to run is in the intervals. How wrong the model
 is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
-factor, that explains what is left beyond the spread of the runs.
+factor, that explains what is left beyond the spread of the runs, and `growth` what it grows by beyond what was fitted
+(`levels_left_out`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.formula_values import PART, needed_parameters
+from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
@@ -120,14 +122,15 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
-    noise, noise_degrees = data.noise(x, sensitivity)
+    growth = error_growth(data, x, jacobian, sensitivity)
+    noise, noise_degrees, noise_growth = data.noise(x, sensitivity)
     told = replaced(model, dict(zip(data.paths, map(float, best), strict=True)))
     message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
     return FittedModel(
         told, model, tuple(data.paths), estimates, values, None if error is None else error.mean, noise,
         max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,
         data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
-        noise_degrees=noise_degrees,
+        noise_degrees=noise_degrees, noise_growth=noise_growth, growth=drawn_growth(growth, draws, seed), loads=load_range(data, x),
     )  # fmt: skip
 
 

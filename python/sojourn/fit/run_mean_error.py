@@ -7,6 +7,9 @@ service. The mean of a run near saturation is known by as much less as it grows 
 Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366, section 4). A run that was much shorter or longer than
 the others keeps what is beyond a factor `OWN`.
 
+A new run is uncertain by the same line (`ErrorGrowth`); beyond the sensitivities that were measured its error grows in proportion to
+them, which is the limit near saturation.
+
 Fitted are logarithms, and the logarithm of a mean with relative error e lies e²/2 below that of what it is the mean of, in
 the mean; `shift` puts that right (J. J. Beauchamp, J. S. Olson: Corrections for Bias in Regression Estimates After Logarithmic
 Transformation. Ecology 54(6), 1973, pp. 1403-1407).
@@ -15,6 +18,7 @@ Transformation. Ecology 54(6), 1973, pp. 1403-1407).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +32,32 @@ STEEPEST = 2.0  # b
 LEAST_RUNS = 3
 MISFIT = "the model does not fit"  # how the sentence of `misfit` begins
 UNLIKELY = 0.01  # of residuals as large, if the model were right
+
+
+@dataclass(frozen=True)
+class ErrorGrowth:
+    """How the relative error of a mean response time grows with its sensitivity s: as s^`power` from `low` to `high`, the least and the
+    most that was measured, as s itself beyond. By `middle`, where it is `middle` times the error for a sensitivity of 1."""
+
+    power: float = 1.0
+    low: float = 1.0
+    middle: float = 1.0
+    high: float = 1.0
+
+    @staticmethod
+    def of(errors: Array, sensitivity: Array) -> ErrorGrowth:
+        """`errors` n, relative, 0 where unknown; `sensitivity` n, above 0. In proportion where too few are known."""
+        known = errors > 0
+        if known.sum() < LEAST_RUNS:
+            return ErrorGrowth()
+        logs = np.log(sensitivity[known])
+        power = _line(logs, np.log(errors[known]))[1]
+        return ErrorGrowth(power, float(np.exp(logs.min())), float(np.exp(logs.mean())), float(np.exp(logs.max())))
+
+    def by(self, sensitivity: Array) -> Array:
+        """What the error is multiplied by, as `sensitivity`."""
+        inside = np.clip(sensitivity, self.low, self.high) / self.middle
+        return np.asarray(sensitivity * inside ** (self.power - 1))
 
 
 def smoothed(errors: Array, sensitivity: Array, metrics: Sequence[str]) -> Array:

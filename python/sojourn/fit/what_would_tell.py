@@ -41,12 +41,20 @@ class WhatWouldTell:
         """Of some factors that were not varied, those that would; one that stands nowhere as a number is taken to."""
         return [name for name in names if self._varied(name)]
 
+    def further(self, names: Sequence[str]) -> list[str]:
+        """Of some factors that were varied, those that would beyond the levels that they had."""
+        return [
+            name for name in names if all(_number(one.get(name)) for one in self.configurations) and self._varied(name)
+        ]
+
     def _varied(self, name: str) -> bool:
-        now = self.configurations[0].get(name)
-        if not isinstance(now, int | float) or isinstance(now, bool) or not now:
+        """Whether all levels that a factor had, halved and doubled too, would."""
+        given = dict.fromkeys(one.get(name) for one in self.configurations)
+        levels = [level for level in given if isinstance(level, int | float) and not isinstance(level, bool) and level]
+        if len(levels) < len(given):
             return True
-        levels = [type(now)(max(now * by, 1) if isinstance(now, int) else now * by) for by in TIMES]
-        more = [{**one, name: level} for one in self.configurations for level in levels]
+        others = [type(now)(max(now * by, 1) if isinstance(now, int) else now * by) for now in levels for by in TIMES]
+        more = [{**one, name: level} for one in self.configurations for level in others]
         return self._tells([*self.configurations, *more], self.keys)
 
     def _tells(self, configurations: Sequence[Mapping[str, Any]], keys: Sequence[Key]) -> bool:
@@ -64,3 +72,7 @@ class WhatWouldTell:
 
         sizes = np.linalg.svd(nonlinear_least_squares.slopes(predicted, scale, scale.begun(self.at)), compute_uv=False)
         return bool(sizes[-1] > SAME * sizes[0])
+
+
+def _number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)

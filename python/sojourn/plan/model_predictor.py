@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.file_errors import meant
+from sojourn.fit.factor_distance import standing
 from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.model_evaluation import loads
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
 from sojourn.model.network_arrays import Network
@@ -134,24 +136,36 @@ class ModelPredictor:
         numbers = [v for v in seen if isinstance(v, int | float)]
         if seen and len(numbers) == len(seen) and isinstance(value, int | float):
             return min(numbers) <= value <= max(numbers)
-        return value in seen if seen else value == _standing(self.model, name)
+        return value in seen if seen else value == standing(self.model, name)
 
     def values(
         self, configurations: Sequence[Settings], levels: Array, wanted: Sequence[Quantity], draws: int = 0
     ) -> dict[Quantity, Array]:
         """Each quantity, draws x configurations x levels; without draws 1 x …, at the values that were fitted. NaN where there is
         none (an unstable queue), InputError where the method does not tell it."""
-        longer = np.ones(1)
+        shape = (1, len(configurations), max(len(levels), 1))
+        longer = np.ones(shape)
         drawn: list[Sequence[float] | None] = [None]
         if draws and self.fitted is not None:
             chosen = np.linspace(0, len(self.fitted.draws) - 1, draws).round().astype(int)
             drawn = [tuple(map(float, self.fitted.draws[i])) for i in chosen]
-            longer = self.fitted.longer[chosen]
+            longer = self._longer(self.fitted, configurations, levels)[chosen]
+            shape = (draws, *shape[1:])
         points = PlannedPoints(self, list(configurations), levels, drawn, longer)
-        shape = (len(drawn), len(configurations), max(len(levels), 1))
         found, methods = solved_points(points, wanted, self.workers)
         self.methods |= methods
-        return {q: _scaled(q, found[q].reshape(shape), longer[:, None, None]) for q in wanted}
+        return {q: _scaled(q, found[q].reshape(shape), longer) for q in wanted}
+
+    def _longer(self, fitted: FittedModel, configurations: Sequence[Settings], levels: Array) -> Array:
+        """Draws x configurations x levels, by what all times are longer by the model's own error, as far from what was fitted."""
+        points = [
+            {**settings, **load}
+            for settings in configurations
+            for load in ([{self.load_name: float(level)} for level in levels] or [{}])
+        ]
+        shares = loads(self.networks(configurations, levels))[0] if fitted.loads else np.zeros(len(points))
+        each = [fitted.longer_at(point, float(share)) for point, share in zip(points, shares, strict=True)]
+        return np.stack(each, axis=1).reshape(-1, len(configurations), max(len(levels), 1))
 
     def busiest(self, settings: Settings, level: float | None) -> list[tuple[str, float, int]]:
         """(station, utilisation, servers), the busiest first."""
@@ -249,18 +263,6 @@ def _whole(mapping: FactorMapping, values: Sequence[Any]) -> None:
 def _put(mapping: FactorMapping, settings: Settings) -> Any:
     value = mapping.result(settings)
     return round(value) if mapping.path.rpartition(".")[2] in WHOLE else value
-
-
-def _standing(model: Model, path: str) -> Any:
-    """What the model has at a path now; None where there is nothing."""
-    part, _, rest = path.partition(".")
-    name, _, key = rest.rpartition(".")
-    if path in model.parameters or part == "parameters":
-        return model.parameters.get(rest or path)
-    items = getattr(model, part, None)
-    if isinstance(items, Mapping):
-        return items.get(name, {}).get(key)
-    return next((getattr(i, key, None) for i in items or () if i.name == name), None)
 
 
 def _faster(arrivals: Any, by: float) -> Any:

@@ -44,7 +44,7 @@ class PlannedPoints:
     configurations: Sequence[Settings]
     levels: Array
     drawn: Sequence[Sequence[float] | None]
-    longer: Array  # a draw: by what all times are longer
+    longer: Array  # draws x configurations x levels, or 1 in place of each: by what all times are longer
     within: range | None = None  # of all points, those that these are
 
     def __len__(self) -> int:
@@ -74,8 +74,8 @@ class PlannedPoints:
             some = self.configurations[first // each : -(-last // each)]
             made = self.predictor.networks(some, self.levels, self.drawn[d])
             made = made[first % each : first % each + last - first]
-            by = float(self.longer[d])
-            found += [slower_clock(n, by) for n in made] if by != 1 else made
+            by = self.longer[d].ravel()[first:last]
+            found += [slower_clock(n, float(f)) if f != 1 else n for n, f in zip(made, by, strict=True)]
         return found
 
 

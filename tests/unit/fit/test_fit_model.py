@@ -219,7 +219,7 @@ def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known(
 
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
-    beyond = FitRuns([mmm_run(50.0), mmm_run(104.0, service_s=0.015)])
+    beyond = FitRuns([mmm_run(50.0), mmm_run(120.0, service_s=0.015)])
     table = fit_model(RUNS, sj.Model.parse(OPEN % FREE)).validate(beyond)
     rows = table.filter(table["metric"] == "response_time")
     assert (

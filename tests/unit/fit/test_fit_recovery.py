@@ -82,3 +82,11 @@ def test_what_no_run_can_tell_is_refused_by_name() -> None:
     assert row["kind"] == "refused" and "do not tell demands_s.cpu.user.scv" in row["name"]
     (row,) = rows("two delays, of which only the sum is seen", 700)
     assert "demands_s.net.user and demands_s.wire.user apart" in row["name"]
+
+
+def test_what_a_new_run_is_uncertain_by_grows_as_runs_say_and_then_in_proportion() -> None:
+    """Errors of 1 % s² from s = 1 to 4: of the geometric mean, 2, it is in proportion to 2; beyond 4 it doubles with s."""
+    sensitivity = np.array([1.0, 2.0, 4.0])
+    growth = run_mean_error.ErrorGrowth.of(0.01 * sensitivity**2, sensitivity)
+    assert growth.by(np.array([1.0, 2.0, 4.0, 8.0])) == pytest.approx([0.5, 2.0, 8.0, 16.0])
+    assert run_mean_error.ErrorGrowth.of(np.zeros(3), sensitivity).by(sensitivity) == pytest.approx(sensitivity)

@@ -1,8 +1,9 @@
 """A fitted model as a source: what the model says, with the interval of its fit.
 
 Two things are drawn together, as in `fit.predict_model`: the unknowns (refits of the fit), and one factor on all demands, the model's
-own error. What a single run differs by from its mean is not in it: a query asks what holds in the long run. That all demands are
-f times as long is the same model at f times the rate and 1/f of the think times, its times f times as long.
+own error, which grows beyond what was fitted. What a single run differs by from its mean is not in it: a query asks what holds in
+the long run. That all demands are f times as long is the same model at f times the rate and 1/f of the think times, its times f
+times as long.
 
 Of a fit with alternatives each of its models has its share of the draws, and a value is the median of all: the mixture of predictions.
 What an alternative cannot tell (a station, a quantile, states) is of the others.
@@ -26,6 +27,7 @@ from sojourn.errors import MethodRefused, SojournError, SourceRefused
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import shared
+from sojourn.fit.model_evaluation import loads
 from sojourn.model import Closed, Model, Open
 from sojourn.model.unknown_parameters import replaced
 from sojourn.query.sources.analytic import AnalyticSource, NoStationaryValue
@@ -78,7 +80,9 @@ class FittedSource(AnalyticSource):
     def _draws(self, fitted: FittedModelData, count: int, own: bool) -> list[DrawnSource]:
         values = {name: value for name, value in self.values.items() if fitted.has(name)}
         found = []
-        for drawn, times in zip(fitted.draws[:count], fitted.longer[:count].tolist(), strict=True):
+        share = float(loads([configured(fitted.model, values).network])[0][0])
+        longer = fitted.longer_at(self.values, share)
+        for drawn, times in zip(fitted.draws[:count], longer[:count].tolist(), strict=True):
             numbers = dict(zip(fitted.paths, drawn.tolist(), strict=True))
             model = replaced(fitted.model, {path: value for path, value in numbers.items() if path not in values})
             faster = _faster(configured(model, values), times)
