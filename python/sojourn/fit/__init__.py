@@ -17,7 +17,6 @@ trace_visits        visits from traces
 
 from sojourn.fit import speed_adjustment
 from sojourn.fit.chosen_model import ChosenModel
-from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
@@ -42,7 +41,6 @@ __all__ = [
     "completed_per_s",
     "fit",
     "fit_model",
-    "fit_parts",
     "fit_rivals",
     "gain",
     "mix_demands",

@@ -108,3 +108,30 @@ def test_keys_that_no_case_has_are_refused() -> None:
     model = sj.Model.read(CASE / "direct.toml")
     with pytest.raises(ModelError, match="multi-70"):
         sj.replaced(model, {"parameters.keys.value": "multi-70"})
+
+
+@pytest.mark.parametrize(
+    ("servers", "keys", "most_per_s"), [(1, 1, 25e6 / 8992), (2, 1, 2 * 25e6 / 8992), (3, 9, 3 * 25e6 / 8992 / 9)]
+)
+def test_a_slow_network_limits_gets(servers: int, keys: int, most_per_s: float) -> None:
+    """1124 bytes for each key, from all servers together (studies/kv-limited/README.md)."""
+    model = sj.Model.read(CASE / "limited.toml")
+    given = {"servers": servers, "clients": 60, "answer_bit": 8992.0, "keys.value": f"multi-{keys}", "read_s": 1e-5}
+    found = sj.solve(sj.replaced(model, {f"parameters.{name}": value for name, value in given.items()}))
+    assert found.value("throughput") == pytest.approx(most_per_s, rel=0.01)
+
+
+def test_a_tenth_of_a_core_limits_sets() -> None:
+    """20 us of CPU time a set: 5000/s from each server."""
+    model = sj.Model.read(CASE / "limited.toml")
+    given = {
+        "servers": 2,
+        "clients": 60,
+        "staged_s": 2e-5,
+        "staged_waking_s": 0.0,
+        "stores.value": "set",
+        "keys.value": "set",
+        "read_s": 1e-5,
+    }
+    found = sj.solve(sj.replaced(model, {f"parameters.{name}": value for name, value in given.items()}))
+    assert found.value("throughput") == pytest.approx(10_000, rel=0.01)
