@@ -4,8 +4,9 @@ judged by runs of mixes that it has not seen.
 Options: `section`, of the drawn mixes, and `held_out`, both at saturation of the same cores; `alone`: runs of one page each, shown
 beside: pages cost more in company, where code and caches alternate. `groups`: name → pages that are taken for one kind.
 
-A second regression is of demands at the usual speed of the cores, as the recorder's piece of work tells it (fit/speed_adjustment.py), and
-predicts each run at the speed that its cores had: what is left is not the host's doing.
+A second regression is of demands at the usual speed of the cores, and predicts each run at the speed that its cores had: what is left is
+not the host's doing. Where the recorder's piece of work takes w seconds instead of its usual w0, demands are (w/w0)^e of the usual
+ones; e is the slope of the logarithms of busy times over their prediction, by least squares, drawn towards 1 where speeds hardly differed.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn.errors import FitError, StudyError
-from sojourn.fit import CoreSpeed, MixDemands, ParameterEstimate, completed_per_s, mix_demands, speed_adjustment
+from sojourn.fit import MixDemands, ParameterEstimate, completed_per_s, mix_demands
 from sojourn.lab import split_cores
 from sojourn.report import Cell, Section, Table
 from sojourn.runs import RunFolder, recorded_work_s
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 ROUNDS = 5
+DOUBT = 0.5  # standard deviation of the exponent about 1 where nothing is known
 OPTIONS = {"section", "held_out", "alone", "groups"}
+Array = NDArray[np.float64]
 Groups = Mapping[str, Sequence[str]]
 
 
@@ -56,6 +60,26 @@ class HeldOutMix:
 
 
 @dataclass(frozen=True)
+class CoreSpeed:
+    """`usual_s`: w0 above; `exponent`: e."""
+
+    usual_s: float
+    exponent: float
+
+    def slower(self, work_s: Array) -> Array:
+        """By which factor demands are longer; 1 where `work_s` is NaN: a run as usual."""
+        return np.nan_to_num(work_s / self.usual_s, nan=1.0) ** self.exponent
+
+    @classmethod
+    def of(cls, work_s: Array, usual_s: float, off: Array) -> CoreSpeed:
+        """From what the pieces of work took, and the logarithms of busy times over their prediction; a value a run each."""
+        x = np.log(cls(usual_s, 1.0).slower(work_s))
+        x, y = x - x.mean(), off - off.mean()
+        drawn = float(np.var(y - x)) / DOUBT**2
+        return cls(usual_s, float((x @ y + drawn) / max(x @ x + drawn, 1e-12)))
+
+
+@dataclass(frozen=True)
 class Regressions:
     """Of all tiers together: of demands as they were, and at the usual speed of the cores. `busy`: seconds a second, in the mean."""
 
@@ -69,10 +93,11 @@ class Regressions:
     def of(cls, runs: Sequence[RunFolder], plain: MixDemands, groups: Groups) -> Regressions:
         """From the runs of `plain`, in their order."""
         work_s = np.array([_work_s(run) for run in runs])
-        speed, corrected = CoreSpeed(speed_adjustment.usual(work_s) or 1.0), plain
+        known = work_s[np.isfinite(work_s)]
+        usual_s, corrected = float(np.median(known)) if len(known) else 1.0, plain
         for _ in range(ROUNDS):
             off = np.log(plain.busy_s_per_s / (plain.per_s @ corrected.demands_s))
-            speed = replace(speed, exponent=speed_adjustment.exponent(speed.logs(work_s), off))
+            speed = CoreSpeed.of(work_s, usual_s, off)
             corrected = replace(plain, busy_s_per_s=plain.busy_s_per_s / speed.slower(work_s))
         return cls(plain, corrected, speed, float(plain.busy_s_per_s.mean()), groups)
 

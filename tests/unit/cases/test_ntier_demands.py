@@ -12,7 +12,7 @@ import pytest
 
 from sojourn.errors import StudyError
 from sojourn.runs.run_folder import RunFolder
-from sojourn_cases.ntier.demands import demands_analysis
+from sojourn_cases.ntier.demands import CoreSpeed, demands_analysis
 
 TRUE_S = {"home": 80e-6, "story": 60e-6, "search": 120e-6, "form": 40e-6}
 EXPONENT = 1.4  # of demands in the time of the recorder's piece of work
@@ -66,6 +66,21 @@ def test_mixes_that_were_not_fitted_are_predicted_as_well_as_runs_scatter() -> N
     assert sum(row[7] <= row[1] <= row[8] for row in table.rows) >= 10, "12 at 95 %"
     demands = {row[1]: row for row in told.sections[0].blocks[0].rows if row[0] == "cpu"}
     assert all(demands[name][3] < 1e6 * true < demands[name][4] for name, true in TRUE_S.items())
+
+
+@pytest.mark.parametrize("truth", [0.0, 1.0, 1.7])
+def test_how_demands_grow_with_the_speed_of_the_cores_is_found_again(truth: float) -> None:
+    random = np.random.default_rng(1)
+    work_s = 1e-4 * random.choice([1.0, 1.22, 1.35], 200)
+    off = truth * np.log(work_s / 1e-4) + random.normal(0, 0.03, 200)
+    assert CoreSpeed.of(work_s, 1e-4, off).exponent == pytest.approx(truth, abs=0.1)
+
+
+def test_cores_that_were_always_as_fast_are_taken_to_slow_all_alike() -> None:
+    assert CoreSpeed.of(
+        np.full(50, np.nan), 1.0, np.random.default_rng(1).normal(0, 0.1, 50)
+    ).exponent == pytest.approx(1)
+    assert CoreSpeed(1e-4, 2.0).slower(np.array([1e-4, 2e-4, np.nan])) == pytest.approx([1.0, 4.0, 1.0])
 
 
 def test_an_option_that_is_unknown_or_missing() -> None:
