@@ -81,8 +81,7 @@ class BulletinSystem(System):
     @property
     def factors(self) -> dict[str, Factor]:
         """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. `workers`
-        and `pool` are threads and sessions with the database of each of `replicas` of the application. What follows from them is a
-        factor of the runs, too: `client_cores`, those that the client has for itself."""
+        and `pool` are threads and sessions with the database of each of `replicas` of the application. Runs have `machine_cores` too."""
         number = len(all_cores())
         own = {
             "cores": Factor(default=number, low=1, high=number),
@@ -108,10 +107,10 @@ class BulletinSystem(System):
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
         mix_of(self.load.mix_file(str(found["mix"]), self.folder))
         try:
-            cores = self.cores(found)
+            self.cores(found)
         except LabError as error:
             raise InputError(error.value, place, error.remedy) from None
-        return found | {"client_cores": len(set(cores.client) - set(cores.all))}
+        return found | {"machine_cores": len(all_cores())}
 
     def cores(self, factors: Mapping[str, Value]) -> TierCores:
         """Of each tier, and of the client.

@@ -70,7 +70,7 @@ class SimulatedBulletin(System):
         if "users" not in found:
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
         self.options.cores_of(found)
-        return found
+        return found | {"machine_cores": 2 * self.options.package_cores + int(found["client_cores"])}
 
     @property
     def resources(self) -> dict[str, Resource | None]:

@@ -93,8 +93,8 @@ def maxima(runs: Iterable[TierDemands]) -> list[Maximum]:
 
 
 def series(one: Maximum) -> tuple[str, ...]:
-    """All factors of a maximum but the cores, and what follows from these."""
-    load = ("users", "think_s", "cores", "client_cores")
+    """All factors of a maximum but the cores."""
+    load = ("users", "think_s", "cores")
     return tuple(f"{name}={value}" for name, value in one.runs[0].factors.items() if name not in load)
 
 

@@ -43,8 +43,7 @@ def test_tiers_share_their_cores_and_the_client_has_the_others() -> None:
     cores = system().cores(system().settled({"cores": 3}, "x"))
     assert set(cores.tiers.values()) == {(0, 2, 1)} and cores.client == (3,) and not cores.client_shares
     assert system().cores(system().settled({}, "x")).client_shares, "it has all cores where none is left"
-    own = [system().settled({"cores": number}, "x")["client_cores"] for number in (1, 2, 3, 4)]
-    assert own == [3, 2, 1, 0], "its own cores are a factor of the runs"
+    assert system().settled({"cores": 3}, "x")["machine_cores"] == 4, "by which a model knows whether any is left"
 
 
 @pytest.mark.parametrize(

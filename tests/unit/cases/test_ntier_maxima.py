@@ -26,20 +26,6 @@ def test_the_peak_and_the_decline_beyond_it() -> None:
     assert one.limit == "cores 99 % busy; application first (89 % of the path)"
 
 
-def test_one_core_is_before_two_and_beside_them() -> None:
-    """The client has a core of its own beside one, none beside two."""
-    layouts = ((2, 0, 0.9), (1, 1, 0.9))
-    own = [run(u, users=n, cores=c, client_cores=free) for c, free, most in layouts for n, u in ((20, 0.4), (80, most))]
-    plan = SimpleNamespace(
-        study=SimpleNamespace(section=[SimpleNamespace(name="a", vary={"users": [1, 2]})], predict=[])
-    )
-    found = SimpleNamespace(of=lambda *names: own, rivals=None)
-    lines = maxima_analysis(cast(Any, found), cast(Any, plan), {}).lines
-    assert ["1 core:" in lines[0], "2 cores:" in lines[1], "2 cores complete" in lines[2]] == [True] * 3 and len(
-        lines
-    ) == 3
-
-
 def test_the_analysis_tells_maxima_and_what_models_said_of_them() -> None:
     own = runs(noise=0.02)
     plan = SimpleNamespace(

@@ -34,8 +34,12 @@ def known(name: str, **numbers: float) -> sj.Model:
 def test_one_core_has_no_client_and_no_background_and_two_cores_have(name: str) -> None:
     """Of saturated cores: c, less what the machine does beside, over the sum of the demands there."""
     tiers_s, client_s = 2e-3 + PUT_IN["browse_s"], BESIDE["client_s"]
-    for cores, own, most in ((1, 1, 1 / tiers_s), (2, 0, (2 - BESIDE["background"]) / (tiers_s + client_s))):
-        full = replaced(known(name, cores=cores, client_cores=own), {"classes.user.population": 2000})
+    for cores, there, most in (
+        (1, 2, 1 / tiers_s),
+        (2, 2, (2 - BESIDE["background"]) / (tiers_s + client_s)),
+        (2, 3, 2 / tiers_s),
+    ):
+        full = replaced(known(name, cores=cores, machine_cores=there), {"classes.user.population": 2000})
         assert sj.solve(full).value("throughput") == pytest.approx(most, rel=1e-6)
 
 
@@ -65,7 +69,7 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
     for name, value in PUT_IN.items():
         low, high = fitted.estimates[f"parameters.{name}"][1:3]
         assert low <= value <= high and high - low < 0.3e-3
-    assert fitted.knows({"users": 7, "mix": "browse", "cores": 2, "client_cores": 0})
+    assert fitted.knows({"users": 7, "mix": "browse", "cores": 2})
     assert not fitted.knows({"users": 7, "mix": "readwrite~3"}) and not fitted.knows(
         {"users": 7, "mix": "browse", "pinned": True}
     )
