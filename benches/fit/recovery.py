@@ -26,8 +26,8 @@ from sojourn.errors import SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit_model
+from sojourn.stats.batch_means import MACRO, standard_error
 
-Z = 1.959964
 UNKNOWN_ERROR = 0.05  # of a mean whose interval the simulator does not tell
 FIELDS = ("template", "seed", "kind", "name", "truth", "value", "low", "high", "held")
 KINDS = {"right": TEMPLATES, "misspecified": MISSPECIFIED, "untold": UNTOLD}
@@ -49,7 +49,7 @@ def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> 
 def _mean(m: sj.Metrics, metric: str, cls: str) -> tuple[float, float]:
     value = m.value(metric, cls=cls)
     low, high = m.interval(metric, cls=cls)
-    return value, UNKNOWN_ERROR if low is None or high is None else (high - low) / 2 / Z / value
+    return value, UNKNOWN_ERROR if low is None or high is None else standard_error(low, high, batches=MACRO) / value
 
 
 def recovered(name: str, seed: int, passes: int) -> list[Row]:

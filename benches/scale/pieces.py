@@ -15,6 +15,7 @@ from sojourn.fit.model_fit import fit_model
 from sojourn.model import Model
 from sojourn.parallel import open_workers, run_pieces
 from sojourn.solve.method import RequestedOutputs
+from sojourn.stats.batch_means import MACRO, standard_error
 
 SHOP = """
 [stations.cpu]
@@ -87,7 +88,7 @@ def simulated_fit(model: Model, seed: int) -> FittedModel:
         told = sj.simulate(at, completions=PASSES, seed=1000 * seed + number)
         low, high = told.interval("response_time")
         value = told.value("response_time")
-        error = (high - low) / 2 / 1.96 / value if low is not None and high is not None else 0.05
+        error = standard_error(low, high, batches=MACRO) / value if low is not None and high is not None else 0.05
         means = {("", "response_time"): (value, error), ("", "throughput"): (told.value("throughput"), 0.01)}
         runs.append(FitRun(f"{rate:g}", {"rate_per_s": rate}, means, {}))
     return fit_model(FitRuns(runs), FREE, seed=seed, draws=20)

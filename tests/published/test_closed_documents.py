@@ -10,10 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn.model import Closed, Delay, Model, Queue
+from sojourn.model import Closed, Delay, Model, Queue, replaced
 from sojourn.solve import solve, sweep
-from sojourn_cases.messages.telesto import telesto_network
+from sojourn_cases import messages
 
+TELESTO = Path(messages.__file__).parent / "telesto.toml"
 DATA = Path(__file__).parent / "data"
 TIMES_S = {  # Telesto Table 1.1 as measured, and as rounded in Table 1.3: dispatcher, worker in, database, worker out
     "Table 1.1": (12e-6, 14e-6, 8.059e-3, 22e-6),
@@ -27,11 +28,14 @@ def rows(name: str) -> list[dict[str, float]]:
 
 
 def telesto(source: str, workers: int, connections: int, clients: int, think_s: float) -> Model:
+    """The model file of the message study, with the numbers of the report in place of measured ones."""
     dispatcher, inside, database, out = TIMES_S[source]
-    return telesto_network(
-        network_s=NETWORK_S, dispatch_s=dispatcher, parse_s=inside, database_s=database, respond_s=out, think_s=think_s,
-        workers=workers, connections=connections, clients=clients,
-    )  # fmt: skip
+    given = {
+        "network_s": NETWORK_S, "dispatch_s": dispatcher, "parse_s": inside, "database_s": database, "respond_s": out, "own_s": think_s,
+        "empty_share": 0.0, "workers": workers, "connections": connections,
+    }  # fmt: skip
+    paths: dict[str, float] = {f"parameters.{name}": value for name, value in given.items()}
+    return replaced(Model.read(TELESTO), {**paths, "classes.client.population": clients})
 
 
 @pytest.mark.parametrize("row", rows("telesto_ldmva"), ids=lambda r: "-".join(map(str, list(r.values())[:4])))

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from sojourn.fit import FittedModel
+from sojourn.model import LoadDependent, Model, replaced
 from sojourn.report import Cell, Figure, Section, Series, Table
 from sojourn.study import Analysis, factors_text
-from sojourn_cases.messages.message_service_metrics import FACTORS, frame
-from sojourn_cases.messages.message_template import REFERENCE, USL, TelestoModel, UslModel
-from sojourn_cases.messages.network_fit import where_valid
+from sojourn_cases.messages.message_service_metrics import FACTORS, frame, where_valid
 from sojourn_cases.messages.operational_analysis import BUSY, CPU, busy, laws, shares
-from sojourn_cases.messages.telesto import TELESTO, order_of_parallelism
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
 
 MS = 1e3
+REFERENCE = "reference"  # the section
+CENTRES = ("service", "database")  # of the model files: what the pools let requests into
 PHASES = ("response_s", "mw_response_s", "dispatch_s", "queue_s", "parse_s", "wait_s", "database_s", "respond_s")
 
 
@@ -30,9 +31,8 @@ def service(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]
         return Analysis()
     lead = (
         "Where all workers or all connections were in use for 90 % and more, the throughput is what the service completes "
-        "with that many requests in it. The network's curve is fitted to response times of all fitted configurations, and is drawn "
-        "for the most clients that there are (with fewer waiting it is slower); the Telesto "
-        "report's rule has the time in the database at the reference run."
+        "with that many requests in it. The curves are those of the fitted model files, for the most clients that there are (with "
+        "fewer waiting a service that batches is slower); the Telesto report's rule has the time in the database at the reference run."
     )
     return Analysis((), (Section("Service", lead, (_curve(found),)),))
 
@@ -41,21 +41,24 @@ def _curve(found: StudyFindings) -> Figure:
     assert found.rivals is not None
     x, y, low, high = _full(where_valid(frame(found.runs)))
     series = [Series("measured", x, y, low, high, "points")]
-    sizes = np.arange(1, max(2, round(1.25 * max(x, default=1))) + 1)
-    models = found.rivals.fitted
-    if isinstance(ours := models.get(USL), UslModel):
-        network, waiting = (
-            ours.fitted.network,
-            max((run.manifest["factors"]["clients"] for run in found.runs), default=1),
-        )
-        rates = [float(network.rates_per_s(n, max(n, waiting))[-1]) for n in sizes.tolist()]
-        series.append(Series(USL, sizes.tolist(), rates, style="line"))
-    if isinstance(theirs := models.get(TELESTO), TelestoModel):
-        told = [order_of_parallelism(c) / theirs.times["database_s"].value for c in sizes.tolist()]
-        series.append(Series(TELESTO, sizes.tolist(), told, style="dashed"))
+    sizes = np.arange(1, max(2, round(1.25 * max(x, default=1))) + 1).tolist()
+    waiting = max((run.manifest["factors"]["clients"] for run in found.runs), default=1)
+    for name, fitted in found.rivals.fitted.items():
+        if isinstance(fitted, FittedModel) and not fitted.alternatives:
+            rates = [_most_per_s(fitted.model, size, max(size, waiting)) for size in sizes]
+            series.append(Series(name, sizes, rates, style="line"))
     note = "Means of configurations, with the least and the largest of their runs where there are several."
     title, label = "Completions of the service", "completions/s"
     return Figure("service-curve", title, "requests that the pools let in", label, tuple(series), note)
+
+
+def _most_per_s(model: Model, size: int, clients: int) -> float:
+    """What the service of a fitted model file completes with pools of this size in one middleware and so many clients at it."""
+    sizes = {"parameters.workers": size, "parameters.connections": size, "parameters.middlewares": 1}
+    there = replaced(model, {**sizes, "classes.client.population": clients})
+    station = next(s for s in there.stations if s.name in CENTRES)
+    assert isinstance(station, LoadDependent)
+    return float(station.rates_per_s[-1])
 
 
 def _full(seen: pl.DataFrame) -> tuple[list[float], list[float], list[float | None], list[float | None]]:

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs import RunFolder, metrics_row, read_log, recorded_work_s
+from sojourn.runs import RunFolder, metrics_row, read_log
 from sojourn.stats import batch_interval
 
 PHASES = ("dispatch_s", "parse_s", "wait_s", "database_s", "respond_s")
 FACTORS = ("workers", "connections", "clients", "retry_s", "middlewares")
-WORK = "work_s"
 BATCHES = 5
 OWN = "generator's own time, s"  # among the checks of a run
 NAN = float("nan")
@@ -119,21 +118,17 @@ def _in_use(levels: list[pl.DataFrame], start_s: float, end_s: float) -> list[di
 
 def frame(folders: Iterable[RunFolder]) -> pl.DataFrame:
     """A row a run: name, section, valid, its factors, the columns of `COLUMNS` (null where it has no such number), `in_use_half`
-    (half the interval of `in_use`), `empty_share` of all requests, `work_s` that the recorder's piece of
-    work took (mean over the logarithms of all cores), `other_processes_cores` that other processes used, and counts of
+    (half the interval of `in_use`), `empty_share` of all requests, `other_processes_cores` that other processes used, and counts of
     `errors` and of `wrong` messages (not as they were put, or taken twice)."""
-    number = dict.fromkeys(
-        (*COLUMNS, "in_use_half", "empty_share", "other_processes_cores", "retry_s", WORK), pl.Float64
-    )
+    number = dict.fromkeys((*COLUMNS, "in_use_half", "empty_share", "other_processes_cores", "retry_s"), pl.Float64)
     whole = {name: pl.Int64 for name in (*FACTORS, "errors", "wrong") if name != "retry_s"}
     text = {"run": pl.String, "section": pl.String, "valid": pl.Boolean}
     return pl.DataFrame([_run(folder) for folder in folders], schema={**text, **whole, **number})
 
 
-def geometric_mean(values: Iterable[float]) -> float | None:
-    """None of nothing."""
-    known = list(values)
-    return float(np.exp(np.mean(np.log(known)))) if known else None
+def where_valid(seen: pl.DataFrame) -> pl.DataFrame:
+    """Without the runs that are not valid, where there is another of the same configuration."""
+    return seen.filter(pl.col("valid") | ~pl.col("valid").any().over("section", *FACTORS))
 
 
 def _run(folder: RunFolder) -> dict[str, Any]:
@@ -149,7 +144,6 @@ def _run(folder: RunFolder) -> dict[str, Any]:
         "run": folder.path.name, "section": manifest["section"], "valid": manifest["valid"],
         **{name: manifest["factors"][name] for name in FACTORS}, **found,
         "in_use_half": None if sampled.get("high") is None else sampled["high"] - sampled["value"],
-        WORK: geometric_mean(recorded_work_s(folder).values()),
         "empty_share": (found["empty_per_s"] or 0.0) / x if x else None,
         "other_processes_cores": (manifest.get("checks") or {}).get("others"),
         "errors": generator.get("failed", 0) - wrong, "wrong": wrong + counts.get("twice", 0),

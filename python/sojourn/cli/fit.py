@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +12,7 @@ from sojourn.cli.console import check_writable
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.fit_template import fit_template
-from sojourn.cli.model_file_commands import fit_files, is_model_file
+from sojourn.cli.model_file_commands import fit_files, full_at, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
@@ -54,8 +55,8 @@ def fit(
     check_writable(out)
     if all(name == "auto" or is_model_file(name) for name in model):
         with workers_on(on, "fitting") as workers:
-            fit_files(runs, model, out, seed, level, further, workers)
-        _tell_limits(runs)
+            own = fit_files(runs, model, out, seed, level, further, workers)
+        _tell_limits(runs, full_at(own))
         return
     if len(model) > 1:
         raise InputError(
@@ -71,10 +72,10 @@ def fit(
     _tell_limits(runs)
 
 
-def _tell_limits(runs: list[Path]) -> None:
-    """What limits the service by laws alone, beside what the model says."""
+def _tell_limits(runs: list[Path], full: Callable[[Mapping[str, Any]], float | None] | None = None) -> None:
+    """What limits the service by laws alone, beside what the model says; `full`: where it has it full."""
     from sojourn.diagnosis import lines
     from sojourn.diagnosis.load_levels import diagnose
 
-    for line in lines(diagnose(runs)):
+    for line in lines(diagnose(runs, full)):
         say(line)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from sojourn.cli.console import console, finite
-from sojourn.errors import InputError
+from sojourn.errors import InputError, SojournError
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import say
 from sojourn.units import interval, percent, prediction
 
 if TYPE_CHECKING:
+    from sojourn.fit.fitted_model import FittedModel
     from sojourn.parallel import Workers
     from sojourn.report import Section
     from sojourn.table import Metrics
@@ -42,9 +44,21 @@ def check_fitted(path: Path) -> None:
     raise InputError("a model without a fit", path, remedy)
 
 
+def of_one_model(path: Path) -> str:
+    """Of a fitted file that is an average of several: which of them it is as a model file, in words; "" of every other file."""
+    from sojourn.fit.fitted_model import FittedModel
+
+    if kind_of(path) != FIT:
+        return ""
+    models = FittedModel.read(path).weighted
+    (weight, first), *others = [(weight, model.model.name or "a model without a name") for weight, model in models]
+    more = ", ".join(f"{name} {one:.2f}" for one, name in others)
+    return f"of {first} alone, weight {weight:.2f}; `sojourn predict` averages it with {more}" if others else ""
+
+
 def fit_files(
     runs: list[Path], names: list[str], out: Path, seed: int, level: float, further: int, on: Workers | None = None
-) -> None:
+) -> FittedModel:
     """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted."""
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.model_fit import fit_model
@@ -78,6 +92,22 @@ def fit_files(
                 f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"
             )
             say(f"  {factors}: intervals {percent(row['narrower'])} narrower")
+    return fitted
+
+
+def full_at(fitted: FittedModel) -> Callable[[Mapping[str, Any]], float | None]:
+    """Factors of a run → the rate, 1/s, at which the fitted model is full; None where it has none."""
+    names = {name for one in fitted.configurations for name in one}
+
+    def rate(factors: Mapping[str, Any]) -> float | None:
+        known = {name: value for name, value in factors.items() if name in names}
+        try:
+            rows = fitted.predict({**known, "rate_per_s": 1.0}).frame.filter(metric="saturation_rate")
+        except SojournError:  # it is none of arrivals from outside, or not known at these factors
+            return None
+        return float(rows["value"][0]) if rows.height and rows["value"][0] is not None else None
+
+    return rate
 
 
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:

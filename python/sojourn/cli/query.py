@@ -101,13 +101,15 @@ def _source(path: Path, values: dict[str, Any]) -> Source:
 
 
 def _simulated(path: Path, values: dict[str, Any], seed: int) -> Source:
+    from sojourn.cli.model_file_commands import of_one_model
     from sojourn.file_kind import FIT, MODEL, expect
     from sojourn.model import Model
     from sojourn.query.sources.configured import configured
     from sojourn.query.sources.simulated import SimulatedSource
 
     expect(path, MODEL, FIT)
-    return SimulatedSource(configured(Model.read(path), values), f"{path.stem} simulated", seed)
+    name = ", ".join(filter(None, [f"{path.stem} simulated", of_one_model(path)]))
+    return SimulatedSource(configured(Model.read(path), values), name, seed)
 
 
 def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:

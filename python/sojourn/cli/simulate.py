@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import one_form, show
+from sojourn.cli.model_file_commands import of_one_model
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.errors import InputError, Interrupted
 from sojourn.file_kind import FIT, MODEL, expect
@@ -52,6 +53,7 @@ def simulate(
         from sojourn.simulate.simulated_run import as_run as as_run_
 
         as_run_(model, as_run, seed=seed, until_s=until_s)
+    found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
     show(found, found.method, as_json, as_csv)
     if found.status == "interrupted":
         raise typer.Exit(Interrupted.exit_code)

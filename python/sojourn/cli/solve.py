@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import one_form, show
+from sojourn.cli.model_file_commands import of_one_model
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
@@ -49,6 +50,7 @@ def solve(
             result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, on=workers)
     else:
         result = solve_(it, method, wanted=wanted, budget_s=budget)
+    result.message = "\n".join(filter(None, [of_one_model(model), result.message]))
     if plot:
         from sojourn.cli.sweep_plot import draw
 

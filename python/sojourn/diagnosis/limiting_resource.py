@@ -16,9 +16,11 @@ NEAR = 0.05  # shares of busy time that differ by less are alike
 LEAST = 0.5  # a queue that is surely less full than this tells nothing of what limits
 
 
-def diagnose_levels(levels: Iterable[LoadLevel]) -> Diagnosis:
+def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | None = None) -> Diagnosis:
     """What limits the service whose runs at one setting these are. Raises InputError where there is none.
 
+    `fitted_full_per_s`: where a model that was fitted to them is full. It knows more than the laws, which suppose that a request takes as
+    long at every load; below the rate that was measured it is wrong, and not taken.
     Of open and closed loops together the open ones are asked: their response times grow with the load on one scale.
     """
     order = sorted(levels, key=lambda level: (level.users, level.offered_per_s))
@@ -27,12 +29,14 @@ def diagnose_levels(levels: Iterable[LoadLevel]) -> Diagnosis:
         raise InputError("no level", "diagnosis", "give at least one run with a throughput and a response time")
     first, top = order[0], order[-1]
     queue, full = _closed(order) if top.users else _open(order)
+    fitted = fitted_full_per_s if not top.users and (fitted_full_per_s or 0.0) > top.throughput_per_s else None
     seen = [r for r in top.resources if r.kind != "thread"]  # a thread is only a way to use cores
     busiest = max(seen, key=_busy, default=None)
 
     def found(kind: Kind, name: str, why: str, then: str, at: float | None = None) -> Diagnosis:
         known = {r.name: r.busy for r in seen}
-        return Diagnosis(kind, name, why, then, top, first, queue, _full(top, queue, full, at), known)
+        ends = _full(top, queue, full, at) if fitted is None else (fitted, None, None)
+        return Diagnosis(kind, name, why, then, top, first, queue, ends, known)
 
     if (client := _client(top, busiest)) is not None:
         return found("client", "the client", f"the limit is the client: {client}", sentences.CLIENT)
@@ -42,10 +46,12 @@ def diagnose_levels(levels: Iterable[LoadLevel]) -> Diagnosis:
     matching = matching or [r for r in top.resources if told and r.busy >= least]
     if matching:
         best = max(matching, key=_busy)
-        return found(best.kind, best.name, sentences.limited(best, top, queue, full), sentences.relief(best), best.busy)
+        return found(
+            best.kind, best.name, sentences.limited(best, top, queue, full, fitted), sentences.relief(best), best.busy
+        )
     if told:
         return found("unseen", "a lock or a pool", sentences.unseen(busiest, top, queue, full), sentences.UNSEEN)
-    return found("unknown", "", sentences.unknown(order, busiest), sentences.more(top, busiest))
+    return found("unknown", "", sentences.unknown(order, busiest), sentences.more(top, busiest, fitted))
 
 
 def _busy(one: WatchedResource) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,20 @@ import polars as pl
 from sojourn.diagnosis import Diagnosis, LoadLevel, WatchedResource, diagnose_levels
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder, run_folders
+from sojourn.stats.batch_means import LEVEL, standard_error
 
 LOAD = ("rate_per_s", "users", "think_s")
 ASKED = (*LOAD, "cores", "nics", "replication")  # which say nothing of the service's own setting
 MEANS = ("offered_per_s", "throughput_per_s", "response_s", "sent_s", "client_busy", "client_shares")
 ERRORS = ("throughput_error", "response_error")
-Z = 1.959964  # of the 95 % intervals that run folders have
 
 
-def diagnose(runs: Sequence[Path | str | RunFolder]) -> dict[str, Diagnosis]:
+def diagnose(
+    runs: Sequence[Path | str | RunFolder], full_per_s: Callable[[Mapping[str, Any]], float | None] | None = None
+) -> dict[str, Diagnosis]:
     """Setting of the service ("" where it has one only, `workers = 4`) → what limits it there.
 
+    `full_per_s`: factors of a run → the rate at which a fitted model is full, None where it has none.
     Runs that were disturbed, failed or were cut off are left out; overloaded ones are not, they tell most. Empty where no
     run says anything. Raises RunFolderError where no run folder is there.
     """
@@ -31,11 +34,17 @@ def diagnose(runs: Sequence[Path | str | RunFolder]) -> dict[str, Diagnosis]:
     rest = [Path(r) for r in runs if not isinstance(r, RunFolder)]
     folders = given + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
     series: dict[str, dict[str, list[LoadLevel]]] = {}
+    fitted: dict[str, float | None] = {}
     for folder in folders:
         if (level := read_level(folder)) is not None:
             load = str([folder.manifest.get("factors", {}).get(name) for name in LOAD] + [level.users])
+            if full_per_s is not None and setting_of(folder) not in series:
+                fitted[setting_of(folder)] = full_per_s(folder.manifest.get("factors", {}))
             series.setdefault(setting_of(folder), {}).setdefault(load, []).append(level)
-    return {setting: diagnose_levels([_mean(own) for own in loads.values()]) for setting, loads in series.items()}
+    return {
+        setting: diagnose_levels([_mean(own) for own in loads.values()], fitted.get(setting))
+        for setting, loads in series.items()
+    }
 
 
 def setting_of(folder: RunFolder) -> str:
@@ -99,9 +108,10 @@ def _tells(manifest: Manifest) -> bool:
 
 
 def _error(row: Mapping[str, Any]) -> float | None:
-    return (
-        None if row["low"] is None or row["high"] is None else float((row["high"] - row["low"]) / 2 / Z / row["value"])
-    )
+    """Relative; of intervals as run folders state them: Student's, of batches (`run_metrics`)."""
+    if row["low"] is None or row["high"] is None:
+        return None
+    return standard_error(row["low"], row["high"], row["level"] or LEVEL) / float(row["value"])
 
 
 def _resources(manifest: Manifest, values: Mapping[tuple[str, str], Any], done: float) -> list[WatchedResource]:

@@ -8,6 +8,8 @@ from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResou
 from sojourn.units import interval, per_second, percent, seconds
 
 CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
+ALIKE = 0.05  # rates that differ by less, relative, are one
+NEARLY = 0.95  # of the rate at which a fitted model is full
 UNSEEN = "change what may hold requests, one at a time (measure --factor workers=8), and watch what was not watched (--disk, --cgroup)"
 
 
@@ -15,11 +17,17 @@ def at(top: LoadLevel) -> str:
     return f"{top.users} users" if top.users else per_second(top.throughput_per_s)
 
 
-def limited(one: WatchedResource, top: LoadLevel, queue: tuple[float, float] | None, full: bool) -> str:
+def limited(
+    one: WatchedResource, top: LoadLevel, queue: tuple[float, float] | None, full: bool, fitted: float | None = None
+) -> str:
     does = "more comes than leaves" if full and not top.users else "more users bring no more throughput" if full else ""
     said = [f"{percent(one.busy, 0)} busy at {at(top)}", does or queue_says(queue)]
     rate = top.throughput_per_s
-    allows = f"a request takes {seconds(one.busy / rate)} of it, so that it is full at {per_second(rate / one.busy)}"
+    law = rate / one.busy
+    ends = f"it is full at {per_second(law)}"
+    if fitted is not None and abs(fitted / law - 1) > ALIKE:
+        ends = f"it would be full at {per_second(law)}; by the fitted model the service is full at {per_second(fitted)}"
+    allows = f"a request takes {seconds(one.busy / rate)} of it, so that {ends}"
     return f"the limit is {one.name}: {', and '.join(filter(None, said))}; {allows}"
 
 
@@ -59,12 +67,14 @@ def unknown(order: Sequence[LoadLevel], busiest: WatchedResource | None) -> str:
     return f"cannot tell what the limit is: {grew}{seen}"
 
 
-def more(top: LoadLevel, busiest: WatchedResource | None) -> str:
+def more(top: LoadLevel, busiest: WatchedResource | None, fitted: float | None = None) -> str:
     if top.users:
         return f"measure with more users, up to {4 * top.users} or until throughput no longer grows"
     most = top.throughput_per_s * (
         max(0.85 / busiest.busy, 1.5) if busiest is not None and busiest.busy > 0.05 else 2.0
     )
+    if fitted is not None:
+        return f"measure at four levels or more, up to {per_second(NEARLY * fitted, 2)}: the fitted model is full at {per_second(fitted)}"
     return f"measure at four levels or more, up to {per_second(min(most, 4 * top.throughput_per_s), 2)}"
 
 

@@ -12,7 +12,8 @@ saturation_gain     between two configurations                         parameter
 model_averaging     several models in one prediction                   model_weights              the weight of each
 rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
-trace_visits        visits from traces
+trace_visits        visits from traces                                 measured_range         whether a configuration is inside
+common_start        runs that begin with all customers at once
 """
 
 from sojourn.fit import speed_adjustment

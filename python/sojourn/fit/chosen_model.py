@@ -50,9 +50,11 @@ def _words(errors: Mapping[str, Array], found: RankedModels, good: bool) -> list
     lines = [f"  {n}: {percent(size[n])} off where left out, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]]
     more = len(found.beside)
     tie = f"; {more} more {'predict' if more > 1 else 'predicts'} as well, and these runs cannot tell them apart"
-    head = f"{found.chosen}: taken of {len(errors)} models{tie if more else ''}"
+    alone = len(errors) == 1
+    head = f"{found.chosen}: {'the only model' if alone else f'taken of {len(errors)} models'}{tie if more else ''}"
     if not good:
-        head = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {found.chosen}"
+        several = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {found.chosen}"
+        head = f"{found.chosen}: the only model, and it does not fit; do not extrapolate" if alone else several
     return [head, *lines]
 
 

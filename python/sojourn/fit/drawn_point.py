@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
+from sojourn.fit import common_start
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.fit.watched_servers import watched_servers
@@ -36,6 +38,9 @@ class DrawnQuantity:
     draws: Array
     spread: bool = True
 
+    def times(self, by: float) -> DrawnQuantity:
+        return DrawnQuantity(self.value * by, self.draws * by, self.spread)
+
 
 @dataclass(frozen=True)
 class DrawnPoint:
@@ -50,23 +55,57 @@ def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint
     """`point`: factors of the runs and paths of the model → values. Raises FitError and ModelError for what the model does not have,
     MethodRefused where no method answers it."""
     fitted = fitted.at(point)
-    point = {_name(fitted, key): value for key, value in point.items()}
-    factors = {k: v for k, v in point.items() if "." not in k}
-    paths = {k: v for k, v in point.items() if "." in k}
-    base = _with_defaults(fitted, factors)
-    mapped = factors_of(fitted.template, [base])
-    for both in (f for f in mapped if f.name in factors and f.path in paths):
-        raise FitError(f"{both.name} and {both.path}", "predict", f"say one of them: {both.name} is put there")
-    replaced = {f.name for f in mapped if f.path in paths}  # factors as all runs had them, where the path is said now
-    template = applied(fitted.template, [f for f in mapped if f.path not in paths], base, paths)
-    one = ModelEvaluator(template, [{k: v for k, v in base.items() if k not in replaced}])
-    for name in factors:
-        if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
-            remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
-            raise FitError(f"no factor {name}", "predict", remedy)
-    said = {*point, *(f"parameters.{name}" for name in factors)}
-    kept = [i for i, path in enumerate(fitted.paths) if path not in said]
-    return DrawnPoint(dict(_quantities(fitted, one, kept, {**base, **point})), _inside(fitted, base, point))
+    asked = _AskedPoint.of(fitted, point)
+    found = dict(_quantities(fitted, asked.one, asked.kept, asked.settings))
+    return DrawnPoint(_as_begun(fitted, asked, found), is_inside(fitted, asked.settings))
+
+
+def value_at(fitted: FittedModelData, point: Mapping[str, Any], metric: str) -> float:
+    """Of the whole system at the values found, infinite where it saturates there; raises what `drawn_point` raises."""
+    fitted = fitted.at(point)
+    asked = _AskedPoint.of(fitted, point)
+    best = np.array([[fitted.estimates[fitted.paths[i]].value for i in asked.kept]])
+    found = asked.one.at(best, nearest=False)
+    return float(found.values["", "", metric][0]) if found.share[0] < 1 else np.inf
+
+
+@dataclass(frozen=True)
+class _AskedPoint:
+    """The model at a point, the unknowns that are not said there, and all that is: factors, those too that all runs had, and paths."""
+
+    one: ModelEvaluator
+    kept: list[int]
+    settings: dict[str, Any]
+
+    @staticmethod
+    def of(fitted: FittedModelData, point: Mapping[str, Any]) -> _AskedPoint:
+        point = {_name(fitted, key): value for key, value in point.items()}
+        factors = {k: v for k, v in point.items() if "." not in k}
+        paths = {k: v for k, v in point.items() if "." in k}
+        base = _with_defaults(fitted, factors)
+        mapped = factors_of(fitted.template, [base])
+        for both in (f for f in mapped if f.name in factors and f.path in paths):
+            raise FitError(f"{both.name} and {both.path}", "predict", f"say one of them: {both.name} is put there")
+        replaced = {
+            f.name for f in mapped if f.path in paths
+        }  # factors as all runs had them, where the path is said now
+        template = applied(fitted.template, [f for f in mapped if f.path not in paths], base, paths)
+        one = ModelEvaluator(template, [{k: v for k, v in base.items() if k not in replaced}])
+        for name in factors:
+            if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
+                remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
+                raise FitError(f"no factor {name}", "predict", remedy)
+        said = {*point, *(f"parameters.{name}" for name in factors)}
+        kept = [i for i, path in enumerate(fitted.paths) if path not in said]
+        return _AskedPoint(one, kept, {**base, **paths})
+
+
+def _as_begun(fitted: FittedModelData, asked: _AskedPoint, found: dict[Key, DrawnQuantity]) -> dict[Key, DrawnQuantity]:
+    """Of a run as long as those that were fitted, which begins with all customers at once (`common_start`)."""
+    values = np.array([fitted.estimates[fitted.paths[i]].value for i in asked.kept])
+    (ratio,), (less,) = common_start.ratios(asked.one, values, [fitted.length_s])
+    by = {"response_time": float(ratio), "throughput": float(less), "utilisation": float(less)}
+    return found if ratio == 1 else {key: one.times(by.get(key[2], 1.0)) for key, one in found.items()}
 
 
 def _name(fitted: FittedModelData, key: str) -> str:
@@ -163,18 +202,3 @@ def _with_defaults(fitted: FittedModelData, factors: Mapping[str, Any]) -> dict[
         if len(values) == 1 and n in fitted.configurations[0]
     }
     return {**usual, **factors}
-
-
-def _inside(fitted: FittedModelData, base: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
-    """Whether each factor lies between the least and the most of the runs, and no number of the model was changed."""
-    if any("." in key for key in point):
-        return False
-    for name, value in base.items():
-        seen = [one[name] for one in fitted.configurations if name in one]
-        numbers = [v for v in seen if isinstance(v, int | float)]
-        if numbers and isinstance(value, int | float):
-            if not min(numbers) <= value <= max(numbers):
-                return False
-        elif value not in seen:
-            return False
-    return True

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import meter_errors, nonlinear_least_squares, run_mean_error
+from sojourn.fit import common_start, meter_errors, nonlinear_least_squares, run_mean_error
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
@@ -22,7 +22,7 @@ from sojourn.model import Closed, Model, Open
 from sojourn.model.parameters import NumberByFactor
 
 Array = NDArray[np.float64]
-SMOOTHINGS = 2
+SMOOTHINGS, ROUNDS, CLOSE = 2, 12, 0.02  # CLOSE: of what a common start is off by, a logarithm
 BUSY = "busy "  # before the resources of a station, in a row of what was left out
 ASIDE = 6.0  # standard errors from one minimum at which another is looked for
 APART = 1.5  # standard error of a logarithm, from which on an unknown is not told: 95 % between a twentieth and twenty times
@@ -41,8 +41,6 @@ class FitProblem:
         self.points = [points[at.index(name)] for name in dict.fromkeys(at)]
         self.evaluator = ModelEvaluator(model, self.points)
         self.paths = self.evaluator.paths
-        if not self.paths:
-            raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
         self.seen = [one for i, run in enumerate(runs.runs) for one in measurements(i, run, model)]
         self._observed()
         if len(names) < len(self.paths):
@@ -52,11 +50,13 @@ class FitProblem:
             np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
         )
         self.rates = RealisedRates.of([runs.runs[s.run] for s in self.seen], [s.key[2] for s in self.seen], model)
+        self.together = np.zeros(len(self.seen))  # logarithms, by which runs that began together are off the long run
         self._weigh(self.error, np.ones(len(self.seen)))
         self.run = np.array([s.run for s in self.seen], np.intp)
         self.of = np.array([names.index(runs.runs[s.run].configuration) for s in self.seen], np.intp)
         self.at = np.array([list(dict.fromkeys(at)).index(at[s.run]) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
+        self.longest = 1.0
         self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
 
     def meters(self, jacobian: Array, count: int, rng: np.random.Generator) -> Array:
@@ -89,13 +89,16 @@ class FitProblem:
         """Weights and corrected logarithms, where the means of runs have such relative errors and grow so with all times of service."""
         self.stated, self.within = error, self.rates.left(error, growth)
         self.weight = 1 / np.hypot(self.within, self.floor)
-        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth)
+        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth) - self.together
 
     def best(self) -> tuple[Array, Array]:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""
         x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, self.starts)
         metrics = [s.key[2] for s in self.seen]
-        for number in range(SMOOTHINGS):
+        for number in range(ROUNDS):
+            before, self.together = self.together, self._together(x)
+            if number >= SMOOTHINGS and np.abs(self.together - before).max() < CLOSE:
+                break
             growth = self._growth(x)
             self._weigh(run_mean_error.smoothed(self.error, _sensitivity(growth), metrics), growth)
             begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
@@ -104,11 +107,21 @@ class FitProblem:
 
     def _around(self, x: Array) -> Array:
         """Values at `x` and on both sides where the runs say least: there may be another minimum, and a lower one."""
+        if not self.paths:
+            return self.scale.outward(x)[None]
         weighted = self.weight[:, None] * nonlinear_least_squares.slopes(self.predicted, self.scale, x)
         _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
         step = directions[-1] * min(ASIDE / max(sizes[-1], 1e-9), 1.0)
         points = np.clip(np.stack([x, x + step, x - step]), self.scale.low + 1e-9, self.scale.high - 1e-9)
         return self.scale.outward(points)
+
+    def _together(self, x: Array) -> Array:
+        """n, by how much the logarithm is larger than in the long run where all customers of a run begin at once."""
+        lengths_s, metrics = [self.runs.runs[s.run].length_s for s in self.seen], [s.key[2] for s in self.seen]
+        found, self.longest = common_start.logarithms(
+            self.evaluator, self.scale.outward(x), self.at, metrics, lengths_s
+        )
+        return found
 
     def told_ever(self) -> None:
         """Raises FitError for unknowns that these runs never tell apart, as the model stands where the search begins, which would only
@@ -264,7 +277,7 @@ class FitProblem:
 
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:
         """What the reader of the values has to know."""
-        found = [f"left out: {text}" for text in self.runs.left_out]
+        found = [*(f"left out: {text}" for text in self.runs.left_out), *common_start.notes(self.longest)]
         if not self.evaluator.method.exact:
             name = self.evaluator.method.name
             found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")

@@ -22,9 +22,9 @@ from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.core_speed import METRIC
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
+from sojourn.stats.batch_means import LEVEL, standard_error
 
 Array = NDArray[np.float64]
-HALF = 2.093024  # of the 95 % intervals of run folders, in standard errors: Student's, 19 degrees, by 20 batches (stats/batch_means.py)
 Factors = dict[str, Any]
 LEAST_REQUESTS = 100  # for a variance
 
@@ -34,7 +34,8 @@ class FitRun:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
     response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
-    error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has."""
+    error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`: from
+    its start; 0 where nobody knows."""
 
     name: str
     factors: Factors
@@ -46,6 +47,7 @@ class FitRun:
     scv: float | None = None
     meter_bounds: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+    length_s: float = 0.0
 
     @property
     def configuration(self) -> str:
@@ -162,7 +164,11 @@ def observe_run(folder: RunFolder) -> FitRun:
         if value is None or value <= 0:
             continue
         if station == "" and metric in ("response_time", "throughput"):
-            error = (row["high"] - row["low"]) / 2 / HALF / value if row["low"] is not None else 0.0
+            error = (
+                standard_error(row["low"], row["high"], row["level"] or LEVEL) / value
+                if row["low"] is not None
+                else 0.0
+            )
             means[row["class"], metric] = (value, error)
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
@@ -174,13 +180,14 @@ def observe_run(folder: RunFolder) -> FitRun:
     going_on = manifest.get("status", "complete") != "complete"
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
     verdict = bool(manifest.get("valid")), tuple(reasons)
+    length_s = _length_s(manifest)
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
         busy = _by_resource(frame, named)
         cores = 0 if manifest.get("simulated") else len(placed)
         off = bounds(manifest, named)
         factors = dict(manifest["factors"])
-        return FitRun(folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured)
+        return FitRun(folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured, length_s)
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
@@ -192,7 +199,23 @@ def observe_run(folder: RunFolder) -> FitRun:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
-    return FitRun(folder.path.name, factors, means, busy, len(placed), *verdict, _scv(folder), measured=measured)
+    return FitRun(
+        folder.path.name,
+        factors,
+        means,
+        busy,
+        len(placed),
+        *verdict,
+        _scv(folder),
+        measured=measured,
+        length_s=length_s,
+    )
+
+
+def _length_s(manifest: Mapping[str, Any]) -> float:
+    """From the start; as the load, the simulation or the conditions of a study's system have it."""
+    said = [manifest.get(part) or {} for part in ("load", "conditions")]
+    return float(next((one["duration_s"] for one in (manifest, *said) if one.get("duration_s")), 0.0))
 
 
 def _scv(folder: RunFolder) -> float | None:

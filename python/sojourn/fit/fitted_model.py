@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from sojourn.files.writing import write_output
 from sojourn.fit import fitted_file
+from sojourn.fit.drawn_point import value_at
 from sojourn.fit.factor_mapping import is_known
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.predict_model import predict
 from sojourn.fit.validate_model import validate
 from sojourn.table import Metrics
@@ -36,7 +39,8 @@ class FittedModel(FittedModelData, FittedDefaults):
     `factors`: count, the draws of that factor on all demands (`longer`). `growth`: factor of the runs → count, draws of what its
     logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
     saturation rate that was fitted, None where there is none. `elsewhere`: models of other runs (`Model.where`), each of
-    which answers where it is the one.
+    which answers where it is the one. `length_s`: of the runs, the median; 0 where nobody
+    knows.
     """
 
     def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
@@ -47,6 +51,14 @@ class FittedModel(FittedModelData, FittedDefaults):
         """Whether a run with these factors can be predicted: a model is of it, and no factor has a value that no run of the fit had and
         that changes nothing in this model."""
         return any(is_known(one.template, one.configurations, factors) for one in (self, *self.elsewhere))
+
+    def value(self, factors: Mapping[str, Any], metric: str) -> float | None:
+        """`throughput` or `response_time` of the whole system at the values found, without draws; of a model with alternatives the
+        median by weight. None where it saturates. Raises what `predict` raises."""
+        found = [(value_at(model, factors, metric), weight) for weight, model in self.weighted]
+        values, weights = (np.array(column) for column in zip(*found, strict=True))
+        middle = float(quantiles(values, weights, [0.5])[0])
+        return middle if np.isfinite(middle) else None
 
     def validate(
         self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None

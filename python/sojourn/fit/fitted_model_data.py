@@ -44,6 +44,7 @@ class FittedModelData:
     growth: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     loads: tuple[float, float] | None = None
     noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
+    length_s: float = 0.0
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""

@@ -24,6 +24,7 @@ from sojourn.model.parameters import MeasuredParameter
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 
 Array = NDArray[np.float64]
+FURTHEST = 5.0  # of a logarithm: of two runs that differ much Student's t has no bounds
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,14 @@ class MeasuredValue:
         return ParameterEstimate(self.mean, max(self.mean - half, 0.0), self.mean + half)
 
     def draws(self, count: int, rng: np.random.Generator) -> Array:
-        """As many of the mean as there are draws; of one that each run has for itself, as many runs."""
+        """As many of the mean as there are draws, above 0 where it is: a time or a rate. Of one that each run has for itself, as many
+        runs."""
         if self.each:
             return rng.choice(self._known, count)
-        return np.maximum(self.mean + self.error * rng.standard_t(max(self.runs - 1, 1), count), 0.0)
+        off = self.error * rng.standard_t(max(self.runs - 1, 1), count)
+        if self.mean <= 0:
+            return np.maximum(self.mean + off, 0.0)
+        return np.asarray(self.mean * np.exp(np.clip(off / self.mean, -FURTHEST, FURTHEST)))
 
 
 def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:

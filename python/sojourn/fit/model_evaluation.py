@@ -114,6 +114,11 @@ class ModelEvaluator:
             for network, change in zip(self._put(networks, row), changes, strict=True)
         ]
 
+    def configured(self, values: Array, which: int) -> Model:
+        """The model with numbers, in one of the configurations; `values`: unknowns."""
+        found = dict(zip(self.paths, map(float, np.ravel(values)), strict=True))
+        return applied(replaced(self.model, found), self.factors, self.configurations[which])
+
     def _parameters(self, values: Array, which: Sequence[int] | None) -> dict[Key, Array]:
         """Parameters that were measured."""
         rows, chosen = np.atleast_2d(values), list(range(len(self.networks)) if which is None else which)
@@ -241,7 +246,7 @@ def loads(networks: Sequence[Network]) -> tuple[Array, Array]:
 def slower_clock(network: Network, factor: float) -> Network:
     """All service times longer by `factor`, seen from a clock that is as much slower: more arrivals, less thinking. Times
     of the answer are to be multiplied by `factor`, rates to be divided."""
-    think = tuple(d if d is None else replace(d, mean=d.first / factor) for d in network.think)  # type: ignore[call-arg]
+    think = tuple(None if d is None else d.scaled(1 / factor) for d in network.think)
     arrivals = tuple(_longer(a, 1 / factor) for a in network.arrivals)
     return network.altered(
         rate_per_s=network.rate_per_s * factor, arrivals=arrivals, think_s=network.think_s / factor, think=think
@@ -255,9 +260,7 @@ def _slowed(network: Network, factor: float) -> Network:
 
 
 def _longer(arrivals: Any, factor: float) -> Any:
-    if isinstance(arrivals, Distribution) and hasattr(arrivals, "mean"):
-        return replace(arrivals, mean=arrivals.mean * factor)  # type: ignore[call-arg]
-    return arrivals
+    return arrivals.scaled(factor) if isinstance(arrivals, Distribution) else arrivals
 
 
 def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, Array]:

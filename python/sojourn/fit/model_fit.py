@@ -43,10 +43,11 @@ FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor o
 def fit(
     runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS, *, on: On = None
 ) -> FittedModel:  # fmt: skip
-    """Fits the unknowns of `model` to `runs`.
+    """Fits the unknowns of `model` to `runs`. Where all of them are measured parameters nothing is searched: the values are the means
+    of the runs, and what is told is how wrong the model is with them.
 
     level in (0, 1), draws 20 or more. `on` workers (`sojourn.parallel`) draws are solved in blocks, which pays where a fit takes
-    many seconds. Raises InputError for an argument, FitError for a model without unknowns, a factor
+    many seconds. Raises InputError for an argument, FitError for a model without unknowns and measured parameters, a factor
     without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
     tell apart: it names them, and what to vary. MethodRefused where no method solves such a model.
     """
@@ -56,6 +57,8 @@ def fit(
     runs = runs.of(model)
     _check_parameters(runs, model)
     measured = measured_values(runs, model)
+    if not measured and not unknowns(model):
+        raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
     with data.evaluator.on_workers(on):
         drawn = drawn_means(measured, draws, seed)
@@ -105,9 +108,11 @@ class _Moved:
 
 def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved) -> FittedModel:
     runs, model = data.runs, data.model
-    data.told_ever()
+    if data.paths:
+        data.told_ever()
     x, jacobian = data.best()
-    data.told_apart(x, jacobian)
+    if data.paths:
+        data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)
     at_best = data.predicted(data.scale.outward(x)[None])[0]
     clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
@@ -131,6 +136,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,
         data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
         noise_degrees=noise_degrees, noise_growth=noise_growth, growth=drawn_growth(growth, draws, seed), loads=load_range(data, x),
+        length_s=float(np.median([run.length_s for run in runs.runs])),
     )  # fmt: skip
 
 

@@ -5,9 +5,10 @@ sum J'J grows most; J has the slopes of the logarithms of what a run measures by
 Candidates are combinations of levels of the factors: between the least and the most of the runs, and a third beyond, but
 below 0.9 of saturation.
 
-Of a model with alternatives the runs are asked for that tell these apart: where, on average over the candidates, what they
-predict differs least afterwards (D. A. Cohn, Z. Ghahramani, M. I. Jordan: Active Learning with Statistical Models. J. Artif.
-Intell. Res. 4, 1996, pp. 129-145), the differences taken as normal. A setting that never changed is halved and doubled too.
+Of a model with alternatives the runs are asked for that tell these apart, each configuration once: where, on average over the
+candidates, what they predict differs least afterwards (D. A. Cohn, Z. Ghahramani, M. I. Jordan: Active Learning with Statistical
+Models. J. Artif. Intell. Res. 4, 1996, pp. 129-145), the differences taken as normal. A setting that never changed is halved and doubled
+too.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ def _telling_apart(fitted: FittedModel, count: int) -> pl.DataFrame:
     covariance = (weight[:, None] * apart).T @ apart
     error = np.hypot(FLOOR["response_time"], fitted.noise.get("response_time", 0.0))
     rows: list[dict[str, Any]] = []
-    for _ in range(count):
+    for _ in range(min(count, int(possible.sum()))):
         gain = (covariance**2).sum(axis=0) / (np.diag(covariance) + error**2)
         best = int(np.argmax(np.where(possible, gain, -np.inf)))
+        possible[best] = False  # a second run there tells its noise, and not whether both models are wrong elsewhere
         before = max(float(np.trace(covariance)), 1e-12)
         covariance = covariance - np.outer(covariance[:, best], covariance[best]) / (covariance[best, best] + error**2)
         left = max(float(np.trace(covariance)), 0.0)

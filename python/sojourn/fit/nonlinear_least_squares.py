@@ -58,7 +58,9 @@ class ParameterScale:
 
 
 def fitted(predicted: Predicted, measured: Array, weight: Array, scale: ParameterScale, starts: Array) -> Array:
-    """The best point, p, from several starts (rows of values); `measured` logarithms n, `weight` n."""
+    """The best point, p, from several starts (rows of values); `measured` logarithms n, `weight` n. Of nothing unknown, nothing."""
+    if not starts.shape[1]:
+        return np.zeros(0)
 
     def residuals(x: Array) -> Array:
         return weight * (predicted(scale.outward(x)[None])[0] - measured)

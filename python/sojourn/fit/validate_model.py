@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from sojourn.errors import InputError, SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
@@ -20,6 +20,7 @@ from sojourn.fit.predict_model import predict
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
+from sojourn.stats.batch_means import BATCHES, student_quantile
 from sojourn.units import percent
 
 Row = dict[str, Any]
@@ -167,7 +168,7 @@ def _half(error: float, repeated: tuple[float, int] | None, level: float) -> flo
     """Half the width of the interval of a logarithm; NaN where neither repetitions nor the run itself tell."""
     if repeated is not None:
         return repeated[0] * float(stdtrit(repeated[1], (1 + level) / 2))
-    return error * float(ndtri((1 + level) / 2)) if error > 0 else math.nan
+    return error * student_quantile((1 + level) / 2, BATCHES - 1) if error > 0 else math.nan
 
 
 def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> Row:

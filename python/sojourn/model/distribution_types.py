@@ -7,7 +7,7 @@ A number stands for an exponential with that mean. `mean` in s, `scv` is the squ
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 
@@ -54,6 +54,10 @@ class Distribution:
         """Second raw moment, s^2."""
         return self.first**2 * (1 + self.scv)
 
+    def scaled(self, by: float) -> Distribution:
+        """Of times that are `by` (above 0) as long."""
+        raise NotImplementedError
+
     def table(self) -> dict[str, Any]:
         """As in a model file."""
         return {"kind": self.kind, **asdict(self)}
@@ -68,6 +72,9 @@ class GivenByMean(Distribution):
     @property
     def first(self) -> float:
         return self.mean
+
+    def scaled(self, by: float) -> Distribution:
+        return replace(self, mean=self.mean * by)
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,9 @@ class Hyperexponential(Distribution):
     def third(self) -> float:
         return sum(6 * p * m**3 for p, m in zip(self.probabilities, self.means, strict=True))
 
+    def scaled(self, by: float) -> Distribution:
+        return replace(self, means=tuple(m * by for m in self.means))
+
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
@@ -152,6 +162,9 @@ class Uniform(Distribution):
     @property
     def third(self) -> float:
         return (self.low + self.high) * (self.low**2 + self.high**2) / 4
+
+    def scaled(self, by: float) -> Distribution:
+        return replace(self, low=self.low * by, high=self.high * by)
 
 
 @dataclass(frozen=True)
@@ -229,6 +242,9 @@ class PhaseType(Distribution):
     def third(self) -> float:
         return self._moment(3)
 
+    def scaled(self, by: float) -> Distribution:
+        return replace(self, rates=tuple(tuple(rate / by for rate in row) for row in self.rates))
+
 
 @dataclass(frozen=True)
 class Empirical(Distribution):
@@ -248,3 +264,6 @@ class Empirical(Distribution):
     @property
     def third(self) -> float:
         return math.fsum(v**3 for v in self.values) / len(self.values)
+
+    def scaled(self, by: float) -> Distribution:
+        return replace(self, values=tuple(v * by for v in self.values))

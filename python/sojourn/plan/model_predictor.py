@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.file_errors import meant
-from sojourn.fit.factor_distance import standing
 from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_evaluation import loads
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Open
@@ -125,18 +125,7 @@ class ModelPredictor:
         """Whether each factor lies between the least and the most that was measured; None where nothing was."""
         if self.fitted is None:
             return None
-        whole = dict(settings) if load is None else {**settings, self.load_name: load}
-        return all(self._seen(name, value) for name, value in whole.items())
-
-    def _seen(self, name: str, value: Any) -> bool:
-        """Of a factor of the runs, or of a path that is one."""
-        assert self.fitted is not None
-        name = next((factor for factor, path in self.model.factors.items() if path == name), name)
-        seen = [run[name] for run in self.fitted.configurations if name in run]
-        numbers = [v for v in seen if isinstance(v, int | float)]
-        if seen and len(numbers) == len(seen) and isinstance(value, int | float):
-            return min(numbers) <= value <= max(numbers)
-        return value in seen if seen else value == standing(self.model, name)
+        return is_inside(self.fitted, dict(settings) if load is None else {**settings, self.load_name: load})
 
     def values(
         self, configurations: Sequence[Settings], levels: Array, wanted: Sequence[Quantity], draws: int = 0

@@ -93,7 +93,8 @@ def _station(network: Network, k: int) -> dict[str, Any]:
     station = network.model.station(network.stations[k])
     kind = network.kind[k]
     if kind == "multicore":
-        raise ModelError(f"station {station.name!r} is a multicore host", "simulate", "use the virtual host for it")
+        remedy = "`sojourn solve` answers it; sojourn.simulate.simulate_host simulates one such host, with Poisson arrivals or users"
+        raise ModelError(f"station {station.name!r} is of kind multicore", "simulate", remedy)
     told: dict[str, Any] = {
         "name": station.name,
         "kind": kind,

@@ -11,6 +11,7 @@ import pytest
 
 from sojourn.study import run_study
 from sojourn.study.checked_study import read_plan
+from sojourn_cases import messages
 from sojourn_cases.messages.message_service_metrics import frame
 from sojourn_cases.messages.operational_analysis import busy, laws, shares
 
@@ -47,7 +48,7 @@ name = "middlewares"
 set = { clients = 60, retry_s = 0.05, workers = 6 }
 vary = { connections = [3, 6], middlewares = [1, 2] }
 [fit]
-model = "messages"
+model = ["usl.toml", "telesto.toml"]
 sections = ["reference", "calibration", "clients"]
 level = 0.95
 [choose]
@@ -80,7 +81,7 @@ def test_the_study_of_the_tree_is_sound() -> None:
 
 
 def test_measured_fitted_chosen_judged_and_reported(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(SMALL)
+    written_study(tmp_path)
     result = run_study(tmp_path, out=tmp_path / "out", say=lambda _: None)
     found = result.findings
     assert list(found.rivals.fitted) == ["usl", "telesto"] and found.rivals.best == "usl"
@@ -102,6 +103,14 @@ def test_measured_fitted_chosen_judged_and_reported(tmp_path: Path) -> None:
         assert heading in page, heading
 
 
+def written_study(folder: Path) -> None:
+    """The study and the model files of the case, the times of one measured at this study's reference."""
+    (folder / "study.toml").write_text(SMALL)
+    for name in ("usl.toml", "telesto.toml"):
+        text = (Path(messages.__file__).parent / name).read_text()
+        (folder / name).write_text(text.replace("clients = 90, retry_s = 0.1 }", "clients = 60, retry_s = 0.05 }"))
+
+
 def held(found: Any) -> pl.DataFrame:
     """Runs of the reference's configuration."""
     reference = next(run.manifest["factors"] for run in found.of("reference"))
@@ -110,7 +119,7 @@ def held(found: Any) -> pl.DataFrame:
 
 
 def test_sections_without_a_fit_are_reported(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(SMALL)
+    written_study(tmp_path)
     only = ("middlewares", "messages.service", "messages.limits", "messages.laws")
     result = run_study(tmp_path, out=tmp_path / "out", only=only, say=lambda _: None)
     assert result.findings.fitted is None and "Utilisation" in result.report.read_text()

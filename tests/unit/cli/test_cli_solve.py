@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,6 +17,7 @@ import sojourn as sj
 from sojourn.cli.app import command_line
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError, MethodRefused, ModelError
+from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.table import Metrics
 
 SHOP = """
@@ -147,3 +150,45 @@ def test_a_sweep_is_solve_with_vary() -> None:
     )
     assert said.returncode == 2
     assert "No such command 'sweep', use sojourn solve MODEL --vary PATH=VALUES" in said.stderr
+
+
+def test_a_file_that_is_an_average_says_which_model_is_solved(tmp_path: Path) -> None:
+    """Of what was fitted `solve` and `simulate` take one model; they gave it as if it were all."""
+    fitted = tmp_path / "fitted.toml"
+    _average().write(fitted)
+    for verb in (["solve", fitted], ["simulate", fitted, "--until", "200s"], ["solve", fitted, "--json"]):
+        out = run(*verb).output
+        assert "of two alone, weight 0.70; `sojourn predict` averages it with one 0.30" in out.replace("\n", " "), verb
+    assert "alone" not in run("solve", tmp_path / "fitted.toml", "--csv").output
+
+
+def _average() -> sj.FittedModel:
+    def fit(name: str, servers: int) -> sj.FittedModel:
+        text = f'name = "{name}"\n[stations.cpu]\nservers = {servers}\n[classes.user]\nkind = "open"\nrate_per_s = 20\n'
+        model = sj.Model.parse(text + f"[demands_s]\ncpu = {{ user = {0.01 * servers} }}\n")
+        draws = np.full((40, 1), 0.01 * servers)
+        estimate = {"demands_s.cpu.user": ParameterEstimate(0.01 * servers, 0.0, 1.0)}
+        return sj.FittedModel(
+            model,
+            model,
+            ("demands_s.cpu.user",),
+            estimate,
+            draws,
+            None,
+            {},
+            9,
+            (),
+            ({"rate_per_s": 20.0},),
+            0.95,
+            1,
+            "mmm",
+            "",
+        )
+
+    return replace(fit("two", 2), alternatives=((0.3, fit("one", 1)),))
+
+
+def test_what_a_fit_does_not_take_is_refused(shop: Path) -> None:
+    """--set was passed over beside a model file, without a word."""
+    with pytest.raises(InputError, match="--set cpu=0.1"):
+        run("fit", shop.parent, "--model", shop, "--set", "cpu=0.1")

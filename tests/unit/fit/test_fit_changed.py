@@ -31,3 +31,23 @@ def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
     )
     found = sj.plan(fitted, {"rate_per_s": [30.0, 50.0], "workers": [2]}, "mean < 1s", "workers")
     assert found.cheapest is not None and found.cheapest.inside
+
+
+def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
+    """`plan` had every configuration outside of what was measured, and exit code 7, where [factors] named a path that no run had varied."""
+    named = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
+    fitted = fit_model(RUNS, sj.Model.parse(named), draws=40)
+    for key in ("workers", "stations.cpu.servers"):
+        found = sj.plan(fitted, {key: [2, 3]}, "mean < 1s", key, load=50)
+        assert found.cheapest is not None and found.cheapest.settings == {key: 2} and found.cheapest.inside
+        assert not found.front[-1].inside or len(found.front) == 1
+        inside = {n: fitted.predict({"rate_per_s": 50.0, key: n}).frame["inside"].all() for n in (2, 3)}
+        assert inside == {2: True, 3: False}, key
+
+
+def test_a_path_is_inside_among_what_the_factors_of_the_runs_put_there() -> None:
+    text = OPEN % FREE + '[factors]\nthreads = "stations.cpu.servers = threads / 4"\n'
+    runs = FitRuns([mmm_run(rate, threads=8) for rate in RATES])
+    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
+    inside = [fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["inside"].all() for n in (2, 8)]
+    assert inside == [True, False], "8 threads are two servers"

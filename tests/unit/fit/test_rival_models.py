@@ -16,6 +16,7 @@ from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_averaging import quantiles
+from sojourn.fit.next_runs import next_runs
 from sojourn.fit.rival_models import fit_rivals, read_rivals
 from sojourn.model import Model
 from sojourn.query.query import model_source
@@ -119,6 +120,7 @@ def test_a_rival_that_the_runs_do_not_carry_is_left_out_by_name() -> None:
     untold += '[stations.wire]\nkind = "delay"\n[stations.net]\nkind = "delay"\n'
     chosen = fit_rivals(RUNS, models(two=TWO, untold=untold))
     assert set(chosen.fits) == {"two"} and "untold is left out, it cannot be fitted to these runs" in chosen.why
+    assert chosen.why.startswith("two: the only model")
     with pytest.raises(FitError, match="do not tell"):
         fit_rivals(RUNS, models(untold=untold))
     with pytest.raises(InputError, match="no model"):
@@ -172,3 +174,9 @@ def test_quantiles_of_draws_with_weights() -> None:
     draws = np.array([3.0, 1.0, 2.0, np.inf])
     assert quantiles(draws, np.array([1.0, 1.0, 1.0, 1.0]), [0.0, 0.4, 0.5, 1.0]).tolist() == [1.0, 2.0, 2.0, np.inf]
     assert quantiles(draws, np.array([1.0, 98.0, 0.5, 0.5]), [0.05, 0.95, 0.992]).tolist() == [1.0, 1.0, 3.0]
+
+
+def test_the_next_runs_of_rivals_are_at_rates_that_differ() -> None:
+    """Of two models the difference is one direction: the rate where it is largest was proposed again and again."""
+    found = next_runs(both().best, 3)
+    assert found["rate_per_s"].n_unique() == 3

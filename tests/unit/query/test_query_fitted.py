@@ -67,6 +67,28 @@ def test_draws_that_saturate_have_no_upper_end() -> None:
     assert spread(2.0, [1.0, 3.0]).low == 1.0
 
 
+def test_a_throughput_is_finite_where_draws_saturate() -> None:
+    """Four servers of s seconds let 4/s through, and no more than the 150/s that arrive: 144.9/s at 27.6 ms, beyond which lie
+    2.5 % of the draws; all servers are busy then."""
+    source = FittedSource(fitted(None, np.linspace(0.02, 0.028, 41)), {})
+    for text in ("throughput", "rate(answered)"):
+        found = sj.query(text, source)
+        assert found.low == pytest.approx(4 / 0.0276, rel=1e-3) and found.value == found.high == 150.0, text
+    busy = sj.query("utilisation{station=cpu}", source)
+    assert busy.low == pytest.approx(0.75, abs=0.01) and busy.high == pytest.approx(1.0)
+    assert sj.query("rate(arrivals)", source).low == 150.0
+    assert sj.query("throughput > 140 /s", source).verdict == "yes"
+
+
+def test_a_throughput_beyond_saturation_scaled_by_the_error_of_the_model() -> None:
+    """Demands by a factor f: 4/(26 ms f) get through where that is less than 150/s."""
+    fit = fitted(0.05, np.full(41, 0.026))
+    source = FittedSource(fit, {})
+    longest = float(np.quantile(fit.longer[: len(source.drawn)], 0.975, method="nearest"))
+    assert longest > 1.03
+    assert sj.query("throughput", source).low == pytest.approx(4 / 0.026 / longest, rel=1e-6)
+
+
 def test_from_its_file_at_another_rate(tmp_path: Path) -> None:
     fitted(0.01, np.linspace(0.019, 0.021, 41)).write(tmp_path / "fitted.toml")
     source = model_source(tmp_path / "fitted.toml", {"rate_per_s": 100.0})

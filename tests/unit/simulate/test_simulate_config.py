@@ -102,5 +102,6 @@ def test_nobody_arrives() -> None:
 
 def test_a_multicore_host_is_for_the_virtual_host() -> None:
     model = sj.Model([sj.Multicore("host", 4, 1, 0.001)], [sj.Open("u", 10.0)], {"host": {"u": 0.002}})
-    with pytest.raises(ModelError, match="virtual host"):
-        configuration(model.network, 1)
+    with pytest.raises(ModelError, match="of kind multicore") as refused:
+        sj.simulate(model)
+    assert "`sojourn solve` answers it; sojourn.simulate.simulate_host" in refused.value.remedy

@@ -8,6 +8,10 @@ times as long.
 Of a fit with alternatives each of its models has its share of the draws, and a value is the median of all: the mixture of predictions.
 What an alternative cannot tell (a station, a quantile, states) is of the others.
 
+At a draw that saturates times and numbers present are infinite, but a throughput is not: of one class that arrives it is what the
+bottleneck lets through, the saturation rate, and stations are as busy as that makes them (flow balance: Lazowska et al., Quantitative
+System Performance (1984), 3.5). What of several classes comes through depends on the order of service, and is refused.
+
 Limits: `DRAWS` of the fit's draws; probabilities of states are those of the named model. Arrivals that are no rate and think times
 that are no number cannot be scaled: then the interval holds the unknowns alone.
 """
@@ -33,10 +37,14 @@ from sojourn.model.unknown_parameters import replaced
 from sojourn.query.sources.analytic import AnalyticSource, NoStationaryValue
 from sojourn.query.sources.configured import configured
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Span
+from sojourn.solve.markov.stability import saturation
+from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.table import UNITS
 
 DRAWS = 40
 COARSE = 1e-3  # of a probability that is searched for in each draw
+FLOWS = ("throughput", "utilisation")  # finite beyond saturation
+NEAR_FULL = 1 - 1e-9  # of the saturation rate
 POWERS = {"s": 1, "1/s": -1, "1": 0, "s^2": 2}
 
 
@@ -95,21 +103,39 @@ class FittedSource(AnalyticSource):
     def averaged(self) -> bool:
         return bool(self.fitted.alternatives)
 
-    def _spread(self, base: Estimate, of: Callable[[AnalyticSource, float], float]) -> Estimate:
-        """The value of the fit with the quantiles of the draws; one that saturates is beyond all."""
+    def _spread(self, base: Estimate, of: Callable[[AnalyticSource, float], float], flow: bool = False) -> Estimate:
+        """The value of the fit with the quantiles of the draws; one that saturates is beyond all, but as a `flow`."""
         found = []
         for source, times, own in self.drawn:
             try:
                 found.append(of(source, times))
-            except SourceRefused as error:
-                if own or isinstance(error, NoStationaryValue):
+            except NoStationaryValue:
+                found.append(of(self._at_its_limit(source), times) if flow else math.inf)
+            except SourceRefused:
+                if own:
                     found.append(math.inf)
         return spread(base.value, found, self.averaged)
+
+    def _at_its_limit(self, source: AnalyticSource) -> AnalyticSource:
+        """A model that saturates with as much as it lets through. Raises SourceRefused where several classes arrive."""
+        one = source.model.classes[0]
+        if len(source.model.classes) > 1 or not isinstance(one, Open):
+            raise SourceRefused(
+                "some of the fit's draws saturate, and what of several classes comes through then is not known",
+                self.name,
+                "ask at a lower load, or simulate the model (--simulate)",
+            )
+        network = source.model.network
+        held = saturation(network)
+        most = min(float(TrafficSolution.of([network]).saturation[0]), math.inf if held is None else held.rate_per_s)
+        return AnalyticSource(replaced(source.model, {f"classes.{one.name}.rate_per_s": most * NEAR_FULL}), self.name)
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         power = POWERS[UNITS[metric]]
         base = super().measure(metric, station, cls)
-        return self._spread(base, lambda one, times: one.measure(metric, station, cls).value * times**power)
+        return self._spread(
+            base, lambda one, times: one.measure(metric, station, cls).value * times**power, metric in FLOWS
+        )
 
     def time(self, time: str, station: str, cls: str) -> Law:
         return self._law(super().time(time, station, cls), lambda one: one.time(time, station, cls))
@@ -134,7 +160,10 @@ class FittedSource(AnalyticSource):
         return FittedLaw(super().convolution(a.base, b.base), both, self.averaged)
 
     def rate(self, events: Events) -> Estimate:
-        return self._spread(super().rate(events), lambda one, times: one.rate(events).value / times)
+        base = super().rate(events)
+        if events.event == "arrivals" and all(isinstance(one, Open) for one in self.model.classes):
+            return base  # whatever becomes of them
+        return self._spread(base, lambda one, times: one.rate(events).value / times, events.event == "answered")
 
     def share(self, part: Events, whole: Events) -> Estimate:
         return self._spread(super().share(part, whole), lambda one, _: one.share(part, whole).value)
