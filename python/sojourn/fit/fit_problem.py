@@ -101,14 +101,12 @@ class FitProblem:
                 break
             growth = self._growth(x)
             self._weigh(run_mean_error.smoothed(self.error, _sensitivity(growth), metrics), growth)
-            begun = self._around(x) if number == 0 else self.scale.outward(x)[None]
+            begun = self._around(x) if number == 0 and self.paths else self.scale.outward(x)[None]
             x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
         return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)
 
     def _around(self, x: Array) -> Array:
         """Values at `x` and on both sides where the runs say least: there may be another minimum, and a lower one."""
-        if not self.paths:
-            return self.scale.outward(x)[None]
         weighted = self.weight[:, None] * nonlinear_least_squares.slopes(self.predicted, self.scale, x)
         _, sizes, directions = np.linalg.svd(weighted, full_matrices=False)
         step = directions[-1] * min(ASIDE / max(sizes[-1], 1e-9), 1.0)
