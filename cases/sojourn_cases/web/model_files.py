@@ -1,10 +1,10 @@
 """The model files beside this module as rivals: `priority`, `shared` and `paper` are fitted and averaged as any other model files; `mmm`,
 the model that Chen et al. argue against, is fitted for comparison.
 
-Options of `[fit]`: `variants`, some of these (by default all but `mmm`), in order of preference where the runs cannot tell them
-apart; `group_by`, a factor: runs that differ in it are fitted apart, and a prediction takes the fit with its value, else with the nearest.
-Runs without known work are no part of the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which
-the models take as given.
+Options of `[fit]`: `variants`, some of these (by default all but `mmm`), in order of preference: before the runs each is believed half as
+much as the one before it, because in a kernel an interrupt preempts a page, and cores are not one queue; `group_by`, a factor: runs that
+differ in it are fitted apart, and a prediction takes the fit with its value, else with the nearest. Runs without known work are no part of
+the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which the models take as given.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def _fitted(runs: list[RunFolder], variants: tuple[str, ...], seed: int) -> tupl
     if not loaded:
         raise _no_run()
     seen, client_s = observe_runs(loaded), overheads(runs).client_s
-    chosen = fit_rivals(seen, {name: fit_for(model_file(name), seen, client_s) for name in variants}, seed=seed)
+    models = {name: fit_for(model_file(name), seen, client_s) for name in variants}
+    chosen = fit_rivals(seen, models, seed=seed, prior={name: 0.5**place for place, name in enumerate(variants)})
     fits = dict(chosen.fits)
     if MMM not in fits:
         fits |= fit_rivals(seen, {MMM: model_file(MMM)}, seed=seed).fits

@@ -5,6 +5,9 @@ Distributions. Bayesian Analysis 13(3), 2018, pp. 917-1007, section 3.4 (pseudo-
 are known by, errors count by what it is off: no difference between wrong models is sure (K. P. Burnham, D. R. Anderson: Model
 Selection and Multimodel Inference (2002), 2.5, the variance inflation factor). The simplest is named whose squared errors are within
 one standard error of the least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3).
+
+Where more is believed of one model than of another before the runs, its weight is that times the likelihood (Bayes), and of those that
+predict about as well the one that is believed most is named.
 """
 
 from __future__ import annotations
@@ -45,12 +48,18 @@ class RankedModels:
         return replace(chosen, alternatives=(*own_parts, *parts))
 
 
-def ranked(fits: Mapping[str, FittedModel], squares: Mapping[str, Array]) -> RankedModels:
-    """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all."""
+def ranked(
+    fits: Mapping[str, FittedModel], squares: Mapping[str, Array], prior: Mapping[str, float] | None = None
+) -> RankedModels:
+    """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all. `prior`: name →
+    what is believed of it before the runs, relative, 1 where nothing is said."""
+    before = {name: (prior or {}).get(name, 1.0) for name in fits}
     alike = _alike(squares)
-    chosen = min(alike, key=lambda name: (len(fits[name].paths), squares[name].sum()))
+    chosen = min(alike, key=lambda name: (-before[name], len(fits[name].paths), squares[name].sum()))
     inflation = max(1.0, min(float(s.mean()) if len(s) else 1.0 for s in squares.values()))
-    share = dict(zip(fits, weights([float(squares[name].sum()) / inflation for name in fits]), strict=True))
+    likely = weights([float(squares[name].sum()) / inflation for name in fits])
+    share = {name: float(one) * before[name] for name, one in zip(fits, likely, strict=True)}
+    share = {name: one / sum(share.values()) for name, one in share.items()}
     kept = [name for name in fits if share[name] >= LEAST_WEIGHT or name == chosen]
     whole = sum(share[name] for name in kept)
     return RankedModels(chosen, {name: float(share[name] / whole) for name in kept})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +47,30 @@ def read_rivals(names: Sequence[str], folder: Path) -> dict[str, Model | str]:
 
 
 def fit_rivals(
-    runs: FitRuns, models: Mapping[str, Model | str], level: float = 0.95, seed: int = 1, *, on: On = None
+    runs: FitRuns,
+    models: Mapping[str, Model | str],
+    level: float = 0.95,
+    seed: int = 1,
+    *,
+    prior: Mapping[str, float] | None = None,
+    on: On = None,
 ) -> ChosenModel:
     """Fits each of `models` (name → a model with unknowns, or "auto"), and averages those that predict about as well where a
     configuration is left out: the simplest is named, the others are its alternatives. Models of different runs (`Model.where`) are no
     rivals: each answers where it is the one.
 
-    `on`: workers, as of `fit_model`. What the runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
+    `prior`: name → what is believed of it before the runs, relative, 1 where nothing is said; above 0. `on`: workers, as of `fit`. What the
+    runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
     that is so of all of them, InputError for what is no model.
     """
     if not models:
         raise InputError("no model", "models", "give two or more, by name")
+    for name, belief in (prior or {}).items():
+        if name not in models or not (belief > 0 and belief < inf):
+            raise InputError(f"{name} = {belief}", "prior", f"give numbers above 0, for {', '.join(models)}")
     groups = by_runs(models)
     with nullcontext() if on is None else open_workers(on) as workers:
-        found = [_fitted(runs, own, level, seed, workers) for own in groups]
+        found = [_fitted(runs, own, level, seed, prior, workers) for own in groups]
     return found[0] if len(found) == 1 else _together(found)
 
 
@@ -98,7 +109,14 @@ def _said(part: ChosenModel) -> str:
     return "\n".join([told.strip().removesuffix(", weight 1.00"), *notes])
 
 
-def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed: int, on: On) -> ChosenModel:
+def _fitted(
+    runs: FitRuns,
+    models: Mapping[str, Model | str],
+    level: float,
+    seed: int,
+    prior: Mapping[str, float] | None,
+    on: On,
+) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     notes: list[str] = []
     refusals: list[FitError | MethodRefused] = []
@@ -117,5 +135,5 @@ def _fitted(runs: FitRuns, models: Mapping[str, Model | str], level: float, seed
             notes.append(f"{name} is left out, it cannot be fitted to these runs: {error.value}; {error.remedy}")
     if not fits:
         raise refusals[0]
-    found = ranked(fits, squares_left_out(fits, runs))
+    found = ranked(fits, squares_left_out(fits, runs), prior)
     return ChosenModel.of(fits, found, fits[found.chosen], notes)

@@ -180,3 +180,18 @@ def test_the_next_runs_of_rivals_are_at_rates_that_differ() -> None:
     """Of two models the difference is one direction: the rate where it is largest was proposed again and again."""
     found = next_runs(both().best, 3)
     assert found["rate_per_s"].n_unique() == 3
+
+
+def test_what_is_believed_before_the_runs_counts_with_what_they_say() -> None:
+    """Weights are prior times likelihood: odds that were flat are multiplied by those of the prior."""
+    plain, believed = both(), fit_rivals(RUNS, models(two=TWO, one=ONE), prior={"one": 4.0})
+    odds = [chosen.best.weighted for chosen in (plain, believed)]
+    assert (plain.name, believed.name) == ("two", "one"), (
+        "of those that predict alike the one that is believed most is named"
+    )
+    flat, with_prior = odds[0][1][0] / odds[0][0][0], odds[1][0][0] / odds[1][1][0]
+    assert with_prior == pytest.approx(4 * flat)
+    with pytest.raises(InputError, match="prior"):
+        fit_rivals(RUNS, models(two=TWO, one=ONE), prior={"three": 1.0})
+    with pytest.raises(InputError, match="prior"):
+        fit_rivals(RUNS, models(two=TWO, one=ONE), prior={"one": 0.0})
