@@ -2,8 +2,8 @@
 
     python benches/web/recorded.py benches/web/recorded/2026-11-26
 
-`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/web --quick`. Fitted are the runs with interrupts on core 0; the
-configuration with interrupts spread is predicted, and is no part of any fit. Prints a row a model and metric and writes them to
+`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/web --quick`. Fitted are the runs with interrupts on core 0;
+the configuration with interrupts spread is predicted, and is no part of any fit. Prints a row a model and metric and writes them to
 `models.json`.
 """
 
