@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 import sojourn as sj
-from sojourn_cases.web.fitted_groups import FittedGroups
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.model_files import TEMPLATE
 
 FITTED, LEVEL = ("bare", "interrupts on core 0"), 0.9
 
 
-def judged(name: str, model: FittedGroups, runs: list[sj.RunFolder]) -> dict[str, Any]:
+def judged(name: str, model: FittedWeb, runs: list[sj.RunFolder]) -> dict[str, Any]:
     """Errors of response times, and how many of the runs lie in their intervals; and of the saturation rate."""
     errors, inside, halves = [], 0, []
     for run in (r for r in runs if "rate_per_s" in r.manifest["factors"]):
@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
         rivals = TEMPLATE.fit([run for run in runs if run.manifest["section"] in FITTED], 1, {})
         nics = max(int(run.manifest["factors"]["nics"]) for run in runs)
         held = [run for run in runs if run.manifest["factors"]["nics"] == nics]
-        rows = [judged(name, model, held) for name, model in rivals.fitted.items() if isinstance(model, FittedGroups)]
+        rows = [judged(name, model, held) for name, model in rivals.fitted.items() if isinstance(model, FittedWeb)]
     print(*rivals.notes, *rows, sep="\n")
     (folder / "models.json").write_text(json.dumps({"why": list(rivals.notes), "rows": rows}, indent=1) + "\n")
 

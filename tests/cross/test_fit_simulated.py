@@ -12,7 +12,7 @@ import pytest
 import sojourn as sj
 from sojourn.fit import FitRuns, fit_rivals
 from sojourn.fit.fit_runs import FitRun
-from sojourn_cases.web.fitted_groups import parameters
+from sojourn_cases.web.fitted_web import parameters
 from sojourn_cases.web.model_files import fit_for, model_file
 
 sys.path.insert(0, str(Path(__file__).parent))

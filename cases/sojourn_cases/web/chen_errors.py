@@ -13,7 +13,7 @@ import numpy as np
 from sojourn.report import Table
 from sojourn.study import BLIND, HELD_OUT, TRAINING
 from sojourn_cases.web.chen_table3 import LABELS, cells, lines_of
-from sojourn_cases.web.fitted_groups import FittedGroups
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.web_configurations import WebConfiguration
 
 KINDS = (TRAINING, HELD_OUT, BLIND)
@@ -25,7 +25,7 @@ LEFT_OUT = {
 Row = dict[str, Any]
 
 
-def errors_by_kind(parts: Sequence[WebConfiguration], fitted: FittedGroups, model: str) -> list[Row]:
+def errors_by_kind(parts: Sequence[WebConfiguration], fitted: FittedWeb, model: str) -> list[Row]:
     """A row a quantity: "quantity", a column "NICs/cores" for each configuration, then one for each kind. Relative errors,
     None where there is none."""
     known = [(part.kind, errors) for part in parts if (errors := part.errors(model)) is not None]
@@ -53,7 +53,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _held_out(fitted: FittedGroups, quantity: str) -> float | None:
+def _held_out(fitted: FittedWeb, quantity: str) -> float | None:
     """Mean size over all configurations that were left out."""
     return _mean([abs(error) for error in fitted.held_out(LEFT_OUT[quantity])])
 

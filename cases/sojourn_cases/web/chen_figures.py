@@ -10,14 +10,14 @@ import polars as pl
 from sojourn import Metrics
 from sojourn.report import Figure, Series, Style
 from sojourn.study import BLIND
-from sojourn_cases.web.fitted_groups import FittedGroups
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.web_configurations import WebConfiguration
 
 RATE = "requests per second"
 CURVE_POINTS = 24
 
 
-def models_against(part: WebConfiguration, rivals: Mapping[str, FittedGroups], best: str, written: str) -> Figure:
+def models_against(part: WebConfiguration, rivals: Mapping[str, FittedWeb], best: str, written: str) -> Figure:
     """Each model as a curve, the best with its band, and what was measured."""
     seen = _series("measured", part.measured, "response_time", scale=1e3)
     highest = max((v for v in (seen.high or seen.y) if v is not None), default=1.0)

@@ -22,7 +22,7 @@ from sojourn.simulate import VirtualHost, VirtualHostRun, simulate_host
 from sojourn.stats import batch_interval
 from sojourn.study import TRAINING, Analysis, CheckedStudy, RecoveredParameter, StudyFindings, run_seed
 from sojourn.units import percent, seconds
-from sojourn_cases.web.fitted_groups import FittedGroups, cores_of, parameters
+from sojourn_cases.web.fitted_web import FittedWeb, cores_of, parameters
 from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
 from sojourn_cases.web.web_shop_simulated import WebVirtualSystem, true_parameters
 
@@ -65,7 +65,7 @@ def against_truth(found: StudyFindings, plan: CheckedStudy, options: Mapping[str
     if found.rivals is None or found.fitted is None:
         return Analysis()
     model, system = found.fitted, plan.system
-    if not isinstance(model, FittedGroups) or not isinstance(system, WebVirtualSystem):
+    if not isinstance(model, FittedWeb) or not isinstance(system, WebVirtualSystem):
         raise StudyError("analysis two-class.truth", "[[analysis]]", 'use it with [system] kind = "web-virtual"')
     recovered: list[RecoveredParameter] = []
     points: list[CoveragePoint] = []
@@ -77,7 +77,7 @@ def against_truth(found: StudyFindings, plan: CheckedStudy, options: Mapping[str
         for rate in sorted({run.manifest["factors"]["rate_per_s"] for run in part.runs}):
             at = {**part.factors, "rate_per_s": rate}
             points += points_at(part.name, host, model, at, options.get("requests", REQUESTS), plan.seed)
-    name = model.first.model.name
+    name = model.fitted.model.name
     sections = (_section(name, recovered, points), _hosts(parts, system, plan.seed))
     return Analysis((_line(name, recovered, points),), sections, parameters=tuple(recovered))
 
@@ -96,7 +96,7 @@ def covered(name: str, fitted: FittedModel, host: VirtualHost) -> list[Recovered
 
 
 def points_at(
-    name: str, host: VirtualHost, fitted: FittedGroups, factors: Mapping[str, Any], requests: int, seed: int
+    name: str, host: VirtualHost, fitted: FittedWeb, factors: Mapping[str, Any], requests: int, seed: int
 ) -> list[CoveragePoint]:
     """A long run at one rate beside the model."""
     rate = float(factors["rate_per_s"])

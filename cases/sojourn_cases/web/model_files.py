@@ -3,7 +3,7 @@ the model that Chen et al. argue against, is fitted for comparison.
 
 Options of `[fit]`: `variants`, some of these (by default all but `mmm`), in order of preference: before the runs each is believed half as
 much as the one before it, because in a kernel an interrupt preempts a page, and cores are not one queue; `group_by`, a factor: runs that
-differ in it are fitted apart, and a prediction takes the fit with its value, else with the nearest. Runs without known work are no part of
+differ in it are fitted apart, and a prediction takes the fit with its value. Runs without known work are no part of
 the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which the models take as given.
 """
 
@@ -19,7 +19,7 @@ from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, fit_rivals,
 from sojourn.model import Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
-from sojourn_cases.web.fitted_groups import FittedGroups, group_of
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.known_demands import is_bare, overheads
 
 HERE = Path(__file__).parent
@@ -40,50 +40,67 @@ class WebModelsTemplate(FitTemplate):
         variants, group_by = _checked(options)
         groups: dict[Any, list[RunFolder]] = {}
         for run in runs:
-            groups.setdefault(group_of(run.manifest["factors"], group_by), []).append(run)
-        found = {value: _fitted(groups[value], variants, seed) for value in (sorted(groups) if group_by else groups)}
+            groups.setdefault(_group_of(run.manifest["factors"], group_by), []).append(run)
+        found = [
+            _fitted(groups[value], variants, seed, {group_by: value} if group_by else {})
+            for value in (sorted(groups) if group_by else groups)
+        ]
         if not found:
             raise _no_run()
-        return _rivals(found, group_by)
+        return _rivals(found)
 
-    def read(self, path: Path) -> FittedGroups:
-        return FittedGroups.read(path)
+    def read(self, path: Path) -> FittedWeb:
+        return FittedWeb(FittedModel.read(path))
 
 
 def _no_run() -> FitError:
     return FitError("no run at a known rate", "[fit] sections", "name a section with rate_per_s or share")
 
 
-def _fitted(runs: list[RunFolder], variants: tuple[str, ...], seed: int) -> tuple[ChosenModel, dict[str, FittedModel]]:
+def _group_of(factors: Mapping[str, Any], group_by: str) -> Any:
+    value = factors.get(group_by) if group_by else None
+    if group_by and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InputError(
+            f"group_by = {group_by!r}", "[fit] options", "give a factor of all runs with whole numbers, as cores"
+        )
+    return value
+
+
+def _fitted(
+    runs: list[RunFolder], variants: tuple[str, ...], seed: int, where: Mapping[str, int]
+) -> tuple[ChosenModel, dict[str, FittedModel]]:
     """What was chosen of the variants, and each model, M/M/m too."""
     loaded = [r for r in runs if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
     if not loaded:
         raise _no_run()
     seen, client_s = observe_runs(loaded), overheads(runs).client_s
-    models = {name: fit_for(model_file(name), seen, client_s) for name in variants}
+    models = {name: replace(fit_for(model_file(name), seen, client_s), where=where) for name in variants}
     chosen = fit_rivals(seen, models, seed=seed, prior={name: 0.5**place for place, name in enumerate(variants)})
     fits = dict(chosen.fits)
     if MMM not in fits:
-        fits |= fit_rivals(seen, {MMM: model_file(MMM)}, seed=seed).fits
+        fits |= fit_rivals(seen, {MMM: replace(model_file(MMM), where=where)}, seed=seed).fits
     return chosen, fits
 
 
-def _rivals(found: Mapping[Any, tuple[ChosenModel, dict[str, FittedModel]]], group_by: str) -> RivalModels:
+def _rivals(found: list[tuple[ChosenModel, dict[str, FittedModel]]]) -> RivalModels:
     """Those that all groups have."""
-    first, *rest = (fits for _, fits in found.values())
-    names = [name for name in first if all(name in fits for fits in rest)]
-    each = {name: FittedGroups(group_by, {value: fits[name] for value, (_, fits) in found.items()}) for name in names}
-    chosen = {value: one for value, (one, _) in found.items()}
-    said = [f"{group_by} {value}: {one.why}" if group_by else one.why for value, one in chosen.items()]
-    taken = {one.name for one in chosen.values()}
-    text, notes = (
+    first, *rest = (fits for _, fits in found)
+    each = {name: _together([fits[name] for _, fits in found]) for name in first if all(name in fits for fits in rest)}
+    chosen = [one for one, _ in found]
+    said = ["".join(f"{k} {v}: " for k, v in one.best.model.where.items()) + one.why for one in chosen]
+    why, notes = (
         "\n".join(one.splitlines()[0] for one in said),
         tuple(line for one in said for line in one.splitlines()),
     )
-    if len(taken) == 1 and not any(one.best.alternatives for one in chosen.values()):
-        return RivalModels(each, taken.pop(), text, notes)
-    averaged = FittedGroups(group_by, {value: one.best for value, one in chosen.items()})
-    return RivalModels({AVERAGED: averaged, **each}, AVERAGED, text, notes)
+    taken = {one.name for one in chosen}
+    if len(taken) == 1 and not any(one.best.alternatives for one in chosen):
+        return RivalModels(each, taken.pop(), why, notes)
+    return RivalModels({AVERAGED: _together([one.best for one in chosen]), **each}, AVERAGED, why, notes)
+
+
+def _together(groups: list[FittedModel]) -> FittedWeb:
+    first, *others = groups
+    return FittedWeb(replace(first, elsewhere=tuple(others)))
 
 
 def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0) -> Model:

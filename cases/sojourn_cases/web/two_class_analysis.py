@@ -16,7 +16,7 @@ from sojourn.study import BLIND, TABLE_INDENT, TRAINING, Analysis, CheckedStudy,
 from sojourn.units import per_second, percent, seconds
 from sojourn_cases.web import chen_figures
 from sojourn_cases.web.chen_errors import errors_by_kind, kinds_of, table3_lines, table3_table
-from sojourn_cases.web.fitted_groups import FittedGroups, parameters
+from sojourn_cases.web.fitted_web import FittedWeb, parameters
 from sojourn_cases.web.web_configurations import (
     Interval,
     WebConfiguration,
@@ -33,13 +33,13 @@ class FinishedWebStudy:
     model), and when predictions were written."""
 
     parts: list[WebConfiguration]
-    rivals: Mapping[str, FittedGroups]
+    rivals: Mapping[str, FittedWeb]
     best: str
     why: tuple[str, ...] = ()
     written: str = ""
 
     @property
-    def model(self) -> FittedGroups:
+    def model(self) -> FittedWeb:
         return self.rivals[self.best]
 
     def of(self, kind: str) -> list[WebConfiguration]:
@@ -51,7 +51,7 @@ def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, An
     if found.rivals is None:
         return Analysis()
     rivals: Any = found.rivals.fitted
-    if not all(isinstance(one, FittedGroups) for one in rivals.values()):
+    if not all(isinstance(one, FittedWeb) for one in rivals.values()):
         raise StudyError("analysis two-class", "[[analysis]]", 'use it with [fit] model = "web-models"')
     written = str((found.predicted or {}).get("written", ""))
     return analysed(
@@ -62,7 +62,7 @@ def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, An
 def analysed(web: FinishedWebStudy, options: Mapping[str, Any]) -> Analysis:
     """The same, of what was read."""
     lines = [_demands(web, part) for part in web.of(TRAINING)]
-    if not web.model.group_by:
+    if not web.model.fitted.elsewhere:
         lines += [f"bottleneck ({part.name}): {observed_bottleneck(part)}" for part in web.parts if part.seen]
     lines.append(
         f"{TABLE_INDENT}relative errors up to 80 % of the measured saturation, %, model {web.best} "

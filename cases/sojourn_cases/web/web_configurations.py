@@ -14,7 +14,7 @@ from sojourn.runs import RunFolder
 from sojourn.solve import bottleneck
 from sojourn.study import BLIND, SATURATION, TRAINING, CheckedStudy, StudyFindings
 from sojourn_cases.web.chen_table3 import relative_errors
-from sojourn_cases.web.fitted_groups import FittedGroups
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.known_demands import KnownDemands, is_bare, known_demands, overheads
 
 UP_TO = 0.81  # "up to 80 % of saturation", and what rounding a rate to three figures adds
@@ -140,8 +140,8 @@ def _mean(rows: list[dict[str, Any]]) -> dict[str, float | None]:
 
 
 def _fitted_together(found: StudyFindings, one: dict[str, Any], other: dict[str, Any]) -> bool:
-    key = getattr(found.fitted, "group_by", "")
-    return bool(one.get(key) == other.get(key))
+    fitted: Any = found.fitted
+    return bool(fitted.of(other).model.is_of(one))
 
 
 def _predicted(found: StudyFindings, runs: list[RunFolder], model: str) -> Metrics:
@@ -185,7 +185,7 @@ def measured_gain(below: WebConfiguration, above: WebConfiguration) -> Interval 
     return Interval(value, value * math.exp(-half), value * math.exp(half))
 
 
-def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedGroups) -> Interval:
+def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedWeb) -> Interval:
     """The same, predicted."""
     one, other = ({"cores": part.size[0], "nics": part.size[1], "rate_per_s": 1.0} for part in (below, above))
     return Interval(*gain(model.of(below.factors), one, other, level=model.level))

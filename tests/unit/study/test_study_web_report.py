@@ -13,7 +13,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.study_findings import BLIND, TRAINING
 from sojourn.table import Metrics
 from sojourn_cases.web.chen_errors import errors_by_kind
-from sojourn_cases.web.fitted_groups import FittedGroups
+from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.known_demands import KnownDemands, RequestOverheads
 from sojourn_cases.web.model_files import NAMES, fit_for, model_file
 from sojourn_cases.web.two_class_analysis import FinishedWebStudy, analysed
@@ -57,7 +57,7 @@ def measured(runs: FitRuns) -> Metrics:
 
 
 def part(
-    path: Path, name: str, kind: str, runs: FitRuns, most: float, rivals: dict[str, FittedGroups]
+    path: Path, name: str, kind: str, runs: FitRuns, most: float, rivals: dict[str, FittedWeb]
 ) -> WebConfiguration:
     factors = {key: value for key, value in runs.runs[0].factors.items() if key != "rate_per_s"}
     rates = [run.factors["rate_per_s"] for run in runs.runs]
@@ -71,8 +71,8 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> FinishedWebStudy:
     path = tmp_path_factory.mktemp("study")
     before, later = simulated(1, BASELINE, 21), simulated(2, SPREAD, 22)
     chosen = fit_rivals(before, {name: fit_for(model_file(name), before, CLIENT) for name in NAMES})
-    rivals = {name: FittedGroups("", {None: fitted}) for name, fitted in chosen.fits.items()}
-    rivals[AVERAGED] = FittedGroups("", {None: chosen.best})
+    rivals = {name: FittedWeb(fitted) for name, fitted in chosen.fits.items()}
+    rivals[AVERAGED] = FittedWeb(chosen.best)
     most = 1 / (S + CLIENT + A / 2)
     parts = [
         part(path, "interrupts on core 0", TRAINING, before, most, rivals),

@@ -1,6 +1,5 @@
 """A study of the web service on a virtual host from its file to its report: small, in simulated time."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from sojourn.study.checked_study import CheckedStudy, read_plan
 from sojourn.study.study_findings import StudyFindings
 from sojourn.table import Metrics
 from sojourn_cases.web.chen_errors import errors_by_kind, table3_lines
-from sojourn_cases.web.fitted_groups import FittedGroups, parameters
+from sojourn_cases.web.fitted_web import FittedWeb, parameters
 from sojourn_cases.web.interval_coverage import CoveragePoint, covered, own_error, points_at, said_saturated
 from sojourn_cases.web.model_files import TEMPLATE
 from sojourn_cases.web.web_configurations import WebConfiguration, parts_of
@@ -83,15 +82,15 @@ def found(study: StudyResult) -> StudyFindings:
     return findings
 
 
-def model(study: StudyResult) -> FittedGroups:
+def model(study: StudyResult) -> FittedWeb:
     fitted = found(study).fitted
-    assert isinstance(fitted, FittedGroups)
+    assert isinstance(fitted, FittedWeb)
     return fitted
 
 
 def test_known_demands_come_back(study: StudyResult) -> None:
     for cores, page_s in ((2, 3e-3), (1, 2e-3)):
-        fitted = parameters(model(study).groups[cores])
+        fitted = parameters(model(study).of({"cores": cores}))
         assert fitted["interrupt_s"].value == pytest.approx(5e-4, rel=0.02)
         assert fitted["page_s"].value == pytest.approx(page_s, rel=0.05)
 
@@ -172,11 +171,8 @@ def test_runs_are_run_folders_that_say_simulated(study: StudyResult) -> None:
 
 def test_the_fitted_file_is_read_back(study: StudyResult) -> None:
     path = study.folder / "fitted.toml"
-    data = tomllib.loads(path.read_text())["fit"]
-    assert (data["group_by"], data["group"], list(data["groups"])) == ("cores", 1, ["2"])
-    assert FittedModel.read(path).estimates == model(study).groups[1].estimates, "sojourn predict takes the first"
-    for cores, fitted in TEMPLATE.read(path).groups.items():
-        assert fitted.estimates == model(study).groups[cores].estimates
+    for cores in (1, 2):
+        assert FittedModel.read(path).at({"cores": cores}).estimates == model(study).of({"cores": cores}).estimates
     point = {"cores": 1, "nics": 1, "rate_per_s": 200.0, "page_s": 2e-3, "interrupt_s": 5e-4}
     again, now = (one.predict(point, 0.95).frame for one in (TEMPLATE.read(path), model(study)))
     assert again.equals(now)
@@ -194,18 +190,19 @@ def test_coverage_names_truth_value_and_interval(
 ) -> None:
     part = parts["two cores one NIC"]
     assert isinstance(plan.system, WebVirtualSystem)
-    rows = covered("two", model(study).groups[2], plan.system.options.host(part.factors))
+    rows = covered("two", model(study).of({"cores": 2}), plan.system.options.host(part.factors))
     assert {row.name: row.truth for row in rows} == {
         "interrupt": pytest.approx(5e-4), "page": pytest.approx(3e-3), "crossing": 2e-4, "interrupt_scv": 0.0,
     }  # fmt: skip
     assert all(row.low <= row.value <= row.high for row in rows)
 
 
-def test_a_configuration_takes_the_fit_of_its_group_and_else_the_nearest(study: StudyResult) -> None:
+def test_a_configuration_takes_the_fit_of_its_group_alone(study: StudyResult) -> None:
     fits = model(study)
-    assert list(fits.groups) == [1, 2]
-    assert fits.of({"cores": 1}) is fits.groups[1]
-    assert fits.of({"cores": 16}) is fits.groups[2]
+    assert [one.model.where for one in fits.each] == [{"cores": 1}, {"cores": 2}]
+    assert fits.of({"cores": 2}).estimates == fits.each[1].estimates
+    with pytest.raises(FitError, match="no model of runs with cores = 16"):
+        fits.of({"cores": 16})
 
 
 @pytest.mark.parametrize(
@@ -230,9 +227,9 @@ def test_runs_at_no_known_rate_carry_no_fit(study: StudyResult) -> None:
 def test_a_fit_sees_the_runs_of_its_group_only(study: StudyResult) -> None:
     alone = [run for run in found(study).of("one core") if "rate_per_s" in run.manifest["factors"]]
     rivals = TEMPLATE.fit(alone, 1, {"variants": ["priority"]})
-    one, of_two = rivals.fitted["priority"], model(study).groups[1]
-    assert isinstance(one, FittedGroups)
-    assert one.first.estimates == of_two.estimates
+    one, of_two = rivals.fitted["priority"], model(study).of({"cores": 1})
+    assert isinstance(one, FittedWeb)
+    assert one.fitted.estimates == of_two.estimates
 
 
 def test_what_was_measured_is_the_mean_of_the_runs_at_a_rate(parts: dict[str, WebConfiguration]) -> None:
