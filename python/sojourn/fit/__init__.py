@@ -21,6 +21,7 @@ from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
 from sojourn.fit.model_fit import fit, fit_model
 from sojourn.fit.parameter_estimate import ParameterEstimate
@@ -37,6 +38,7 @@ __all__ = [
     "FitRuns",
     "FittedDefaults",
     "FittedModel",
+    "FittedModelData",
     "MixDemands",
     "ParameterEstimate",
     "completed_per_s",

@@ -13,7 +13,7 @@ from sojourn.fit import FitRuns
 from sojourn.fit.fit_runs import FitRun
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn_cases.web.model_files import NAMES, TEMPLATE, fit_for, model_file
+from sojourn_cases.web.model_files import NAMES, TEMPLATE, fit_for, known_of_nics, model_file
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 
 INTERRUPT_S, PAGE_S = 5e-4, 3e-3
@@ -106,3 +106,16 @@ def test_interrupts_that_nobody_measured_cost_nothing() -> None:
 def test_what_the_client_takes_is_given() -> None:
     model = fit_for(model_file("shared"), law_runs(2, 1), client_s=4e-5)
     assert model.stations[0].client_s == 4e-5  # type: ignore[attr-defined]
+
+
+def test_the_error_of_the_models_does_not_grow_with_nics_that_no_run_had() -> None:
+    """What is believed of any factor that was not varied makes an interval wider; what is known of this one does not."""
+    runs = law_runs(4, 1)
+    fitted = sj.fit(runs, fit_for(model_file("shared"), runs), draws=60)
+    widths = []
+    for model in (fitted, known_of_nics(fitted)):
+        low, high = model.predict({"cores": 4, "nics": 2, "rate_per_s": 300.0}, 0.9).interval("saturation_rate")
+        assert low is not None and high is not None
+        widths.append(high / low)
+    assert widths[1] < widths[0]
+    assert known_of_nics(fitted).growth["nics"] == (0.0,) * 60
