@@ -39,8 +39,8 @@ def validate(
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
     error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured). The
     interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed: path → value,
-    where these runs differ from those fitted. up_to: only runs below this share of the predicted saturation rate. Raises
-    InputError for a level, for `up_to`, and where no row is left.
+    where these runs differ from those fitted. up_to: only runs below this share of the predicted saturation rate. Runs that no model is
+    of (`Model.where`) are left out. Raises InputError for a level, for `up_to`, and where no row is left.
     """
     check_level(level)
     if up_to is not None:
@@ -49,7 +49,10 @@ def validate(
     whole = fitted
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
-        fitted = whole.at({**run.factors, **(changed or {})})
+        factors = {**run.factors, **(changed or {})}
+        if not any(one.model.is_of(factors) for one in (whole, *whole.elsewhere)):
+            continue
+        fitted = whole.at(factors)
         point = {**_factors(fitted, run, changed), **(changed or {})}
         told = _told(fitted, point, level)
         if up_to is not None and _beyond(run, told, up_to):

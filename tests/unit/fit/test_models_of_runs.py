@@ -92,6 +92,7 @@ def test_one_model_leaves_the_other_runs_out_and_says_so() -> None:
     one = sj.fit_model(runs(), MODELS["large"])
     assert "left out: 8 runs without design = 'large'" in one.message
     assert one.estimates["demands_s.cpu.user"].value == pytest.approx(0.03, rel=0.02)
+    assert set(one.validate(runs())["design"]) == {"large"}, "runs that it is no model of are left out"
     with pytest.raises(FitError, match="no run with design = 'huge'"):
         sj.fit_model(runs(), sj.Model.parse(TEXT.format(name="huge")))
 
