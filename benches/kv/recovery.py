@@ -2,10 +2,10 @@
 
     python benches/kv/recovery.py [seeds]
 
-Truth is a fit of the recorded runs (`recorded/2026-11-26`). Each seed has the configurations that were fitted there, each run as a whole slower or
-faster by a factor with a standard deviation of 5 %, as runs of one configuration differ, and is fitted anew; new runs are of the drawn
-configurations, with a factor of their own. Prints by design how many intervals of unknowns (95 %) and of new throughputs and response times (90 %)
-hold the truth.
+Truth is a fit of the recorded runs (`recorded/2026-11-26`). Each seed has the configurations that were fitted there, each run as a
+whole slower or faster by a factor with a standard deviation of 5 %, as runs of one configuration differ, and is fitted anew; new runs are
+of the drawn configurations, with a factor of their own. Prints by design how many intervals of unknowns (95 %) and of new throughputs
+and response times (90 %) hold the truth.
 """
 
 from __future__ import annotations

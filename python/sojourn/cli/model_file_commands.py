@@ -45,15 +45,21 @@ def check_fitted(path: Path) -> None:
 
 
 def of_one_model(path: Path) -> str:
-    """Of a fitted file that is an average of several: which of them it is as a model file, in words; "" of every other file."""
+    """Of a fitted file that is an average of several, or has models of different runs: which of them it is as a model file, in words; ""
+    of every other file."""
     from sojourn.fit.fitted_model import FittedModel
 
     if kind_of(path) != FIT:
         return ""
-    models = FittedModel.read(path).weighted
-    (weight, first), *others = [(weight, model.model.name or "a model without a name") for weight, model in models]
+    fitted = FittedModel.read(path)
+    (weight, first), *others = [
+        (weight, model.model.name or "a model without a name") for weight, model in fitted.weighted
+    ]
     more = ", ".join(f"{name} {one:.2f}" for one, name in others)
-    return f"of {first} alone, weight {weight:.2f}; `sojourn predict` averages it with {more}" if others else ""
+    told = [f"of {first} alone, weight {weight:.2f}; `sojourn predict` averages it with {more}"] if others else []
+    elsewhere = ", ".join(one.model.name or "a model without a name" for one in fitted.elsewhere)
+    told += [f"of {first} alone; `sojourn predict` takes {elsewhere} for their runs"] if elsewhere else []
+    return "; ".join(told)
 
 
 def fit_files(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as sj
+from sojourn.cli.model_file_commands import of_one_model
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
@@ -86,6 +87,11 @@ def test_a_point_must_say_of_which_runs_it_is(fitted: FittedModel, point: dict[s
         fitted.predict(point, 0.9)
     assert error.value.value == value
     assert error.value.remedy == "say design = 'small' or design = 'large'"
+
+
+def test_a_method_that_takes_one_model_says_which(fitted: FittedModel, tmp_path: Path) -> None:
+    fitted.write(tmp_path / "fitted.toml")
+    assert of_one_model(tmp_path / "fitted.toml") == "of small alone; `sojourn predict` takes large for their runs"
 
 
 def test_one_model_leaves_the_other_runs_out_and_says_so() -> None:
