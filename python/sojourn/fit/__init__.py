@@ -16,7 +16,6 @@ trace_visits        visits from traces                                 measured_
 common_start        runs that begin with all customers at once
 """
 
-from sojourn.fit import speed_adjustment
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_defaults import FittedDefaults
@@ -28,13 +27,11 @@ from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.predict_model import predict
 from sojourn.fit.rival_models import AVERAGED, fit_rivals
 from sojourn.fit.saturation_gain import gain
-from sojourn.fit.speed_adjustment import CoreSpeed
 from sojourn.fit.validate_model import validate
 
 __all__ = [
     "AVERAGED",
     "ChosenModel",
-    "CoreSpeed",
     "FitRuns",
     "FittedDefaults",
     "FittedModel",
@@ -49,6 +46,5 @@ __all__ = [
     "mix_demands",
     "observe_runs",
     "predict",
-    "speed_adjustment",
     "validate",
 ]

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from sojourn.fit.huber_weights import huber_weights, robust_spread
-
 ROUNDS = 12
+HUBER = 1.0  # in robust standard deviations
+NORMAL = 1.4826  # of the median of absolute values to a standard deviation
+LEAST_SPREAD = 5e-3
 
 
 def fit_parts(terms: np.ndarray, seconds: np.ndarray) -> np.ndarray:
@@ -24,6 +25,7 @@ def fit_parts(terms: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     for _ in range(ROUNDS):
         predicted = np.maximum(terms @ found, 1e-6)
         off = np.abs(np.log(wanted / predicted))
-        weight = np.sqrt(huber_weights(off, robust_spread(off)))
+        spread = NORMAL * float(np.median(off)) + LEAST_SPREAD
+        weight = np.sqrt(1 / np.maximum(1.0, off / (HUBER * spread)))  # far runs count linearly
         found, _ = nnls(terms * (weight / predicted)[:, None], wanted / predicted * weight)
     return np.asarray(found * scale)
