@@ -4,6 +4,9 @@ What a model lacks may go with the logarithm of a number (a time that is a power
 core slows all others). Nobody knows which, so the distance is by the square root, which lies between: 2 (√z - √m)/√m beyond the largest
 level m. It is 0.45 at half as much again, 0.83 at twice, and 2 at four times of it. A text that no run had is as far as twice. The load of
 an open model is its share of the saturation rate, because twice the rate at twice the cores is no more load than before.
+
+Limits: factors are taken by themselves, so that a combination of levels that was not run is no distance; nor is a mix of several open
+classes that differs in their rates alone.
 """
 
 from __future__ import annotations

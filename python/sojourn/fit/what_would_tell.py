@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.errors import SojournError
+from sojourn.errors import FitError, ModelError, SojournError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.model_evaluation import Key, ModelEvaluator
 from sojourn.model import Model, Queue
@@ -53,13 +53,17 @@ class WhatWouldTell:
         levels = [level for level in given if isinstance(level, int | float) and not isinstance(level, bool) and level]
         if len(levels) < len(given):
             return True
-        others = [type(now)(max(now * by, 1) if isinstance(now, int) else now * by) for now in levels for by in TIMES]
-        more = [{**one, name: level} for one in self.configurations for level in others]
-        return self._tells([*self.configurations, *more], self.keys)
+        others = [[type(now)(max(now * by, 1) if isinstance(now, int) else now * by) for now in levels] for by in TIMES]
+        return any(self._tells(self._with(name, some), self.keys) for some in (*others, others[0] + others[1]))
+
+    def _with(self, name: str, levels: Sequence[float]) -> list[Mapping[str, Any]]:
+        return [*self.configurations, *({**one, name: level} for one in self.configurations for level in levels)]
 
     def _tells(self, configurations: Sequence[Mapping[str, Any]], keys: Sequence[Key]) -> bool:
         try:
             evaluator = ModelEvaluator(self.model, configurations)
+        except (FitError, ModelError):
+            return False  # there is no such configuration
         except SojournError:
             return True  # such a run cannot be asked of the model: nothing is known against it
         scale = nonlinear_least_squares.ParameterScale.of(list(evaluator.unknowns.values()), self.at)

@@ -103,3 +103,48 @@ def test_what_is_not_told_is_named_with_what_would_tell_it_and_that_does(name: s
     fitted = fit_model(_runs(word, [*word.points, *word.more], word.watched), model, draws=20)
     for one, value in word.truth.items():
         assert fitted.estimates[f"parameters.{one}"].value == pytest.approx(value, rel=0.05), one
+
+
+MULTICORE = """
+[stations.cpu]
+kind = "multicore"
+variant = "%s"
+cores = 1
+nics = 1
+interrupt_s = { free = true }
+crossing_s = { free = true, low = 0, start = 0.0001 }
+p = "uniform"
+[classes.user]
+kind = "open"
+rate_per_s = 1
+[service_s.cpu]
+user = { free = true }
+[factors]
+cores = "stations.cpu.cores"
+nics = "stations.cpu.nics"
+[observed]
+cpu.leading = "leading"
+"""
+HOST = {"stations.cpu.interrupt_s": 0.0005, "stations.cpu.crossing_s": 0.0002, "service_s.cpu.user": 0.001}
+
+
+def _host_runs(model: sj.Model, points: Points) -> FitRuns:
+    """The first core is busy with all interrupts and its share of the pages, nics/cores of them."""
+    found = []
+    for i, point in enumerate(points):
+        told = sj.solve(applied(replaced(model, HOST), factors_of(model, points), point))
+        means = {("", metric): (told.value(metric), 0.01) for metric in ("response_time", "throughput")}
+        busy = point["rate_per_s"] * (0.0005 + 0.001 * point["nics"] / point["cores"])
+        found.append(FitRun(f"run-{i}", dict(point), means, {"leading": busy}))
+    return FitRuns(found)
+
+
+@pytest.mark.parametrize("variant", ["priority", "shared", "paper"])
+def test_what_one_core_does_not_tell_of_several(variant: str) -> None:
+    """No page crosses to another core where there is one; a second NIC needs a second core first."""
+    model, points = sj.Model.parse(MULTICORE % variant), _rates(100, 200, 300, 400, cores=1, nics=1)
+    with pytest.raises(FitError, match=r"do not tell stations\.cpu\.crossing_s; give it, or vary cores too"):
+        fit_model(_host_runs(model, points), model, draws=20)
+    fitted = fit_model(_host_runs(model, [*points, *_rates(100, 300, 600, cores=2, nics=1)]), model, draws=20)
+    for path, value in HOST.items():
+        assert fitted.estimates[path].value == pytest.approx(value, rel=0.05), path
