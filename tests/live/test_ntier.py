@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.live, pytest.mark.alone]
 STUDY = """
 name = "ntier"
 title = "short"
-repetitions = 1
+repetitions = 2
 
 [system]
 kind = "bulletin"
