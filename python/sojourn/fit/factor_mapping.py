@@ -117,6 +117,8 @@ def applied(
     for factor in there:
         value = factor.result(configuration)
         if factor.path.rpartition(".")[2] in WHOLE:
+            if isinstance(value, str):
+                raise FitError(f"{factor.name} = {value!r}", f"factors.{factor.name}", "give a whole number")
             value = round(value)
         try:
             draft.put(factor.path, value)

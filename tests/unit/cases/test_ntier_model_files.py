@@ -9,6 +9,7 @@ from ntier_runs import run
 
 import sojourn as sj
 import sojourn_cases.ntier
+from sojourn.errors import FitError
 from sojourn.model.unknown_parameters import replaced
 from sojourn.runs import Resource
 from sojourn.simulate.simulated_run import as_run
@@ -70,6 +71,8 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
         low, high = fitted.estimates[f"parameters.{name}"][1:3]
         assert low <= value <= high and high - low < 0.3e-3
     assert fitted.knows({"users": 7, "mix": "browse", "cores": 2})
+    with pytest.raises(FitError, match=r"users = '40\.\.300:20'.*give a whole number"):
+        fitted.predict({"users": "40..300:20", "mix": "browse"})
     assert not fitted.knows({"users": 7, "mix": "readwrite~3"}) and not fitted.knows(
         {"users": 7, "mix": "browse", "pinned": True}
     )
