@@ -19,7 +19,7 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_evaluation import loads
 from sojourn.metric_names import UNITS
-from sojourn.model import Closed, Distribution, Model, Open
+from sojourn.model import Closed, Distribution, Model, Multicore, Open
 from sojourn.model.network_arrays import Network
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, unknowns
@@ -52,7 +52,7 @@ class ModelPredictor:
             _all_said(self.fitted, {*vary, *paths})
         self.edits = {path: _edit(self.model, path) for path in dict.fromkeys(paths)}
         self.own = list(self.fitted.paths) if self.fitted else []
-        self.own_edits = [edit(self.model, path) if _editable(path) else None for path in self.own]
+        self.own_edits = [edit(self.model, path) if _editable(self.model, path) else None for path in self.own]
         self.lowered = any(e is None for e in (*self.edits.values(), *self.own_edits))
         self.methods: set[str] = set()
         self.base = self.model.network
@@ -229,8 +229,10 @@ def _not_said(name: str) -> InputError:
     return InputError(f"no {name}", "--vary", f"say it, as in {name}=4: it varied between the runs")
 
 
-def _editable(path: str) -> bool:
-    part = path.partition(".")[0]
+def _editable(model: Model, path: str) -> bool:
+    part, _, rest = path.partition(".")
+    if part == "stations":
+        return any(isinstance(s, Multicore) and rest.startswith(f"{s.name}.") for s in model.stations)
     return (part in ("demands_s", "service_s") and path.count(".") == 2) or (part == "classes" and path.count(".") == 2)
 
 

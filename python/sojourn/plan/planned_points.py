@@ -25,6 +25,7 @@ from sojourn.table import Metrics
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
 BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks and of one
+OF_ARRAYS = ("response_time", "throughput", "utilisation", "queue_length")  # metrics that every method has as arrays
 CHUNK = 20_000  # networks solved at a time
 
 
@@ -83,7 +84,10 @@ def solved_points(
     points: PlannedPoints, wanted: Sequence[Quantity], workers: Workers | None
 ) -> tuple[dict[Quantity, Array], set[str]]:
     """Each quantity by point, and the methods that were used."""
-    asked = RequestedOutputs(tuple(sorted({q.q for q in wanted if q.q is not None})))
+    stations = points.networks(range(1))[0].stations
+    # rows beside the arrays take long, where there are many points
+    plain = all(q.q is None and q.metric in OF_ARRAYS and q.station in ("", *stations) for q in wanted)
+    asked = RequestedOutputs(tuple(sorted({q.q for q in wanted if q.q is not None})), further=not plain)
     each_s = max(BUDGET_S / len(points), EACH_S)  # the same method for each chunk
     parts: dict[Quantity, list[Array]] = {q: [] for q in wanted}
     methods = set()
