@@ -1,9 +1,10 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
-too (`fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
+too (`capacity`, `fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
 
 Table      Metrics
+Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
 Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
            Choice
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from sojourn import study as study
     from sojourn import terminal as terminal
     from sojourn import units as units
+    from sojourn.capacity.capacity import capacity as capacity
     from sojourn.cases import Case as Case
     from sojourn.control import Set as Set
     from sojourn.diagnosis.load_levels import diagnose as diagnose
@@ -149,6 +151,7 @@ _HOMES = {
     **dict.fromkeys(("Factor", "Point", "Session", "System"), "study.system"),
     "Analysis": "study.analysis",
     "Case": "cases",
+    "capacity": "capacity",
     "CallSystem": "study.kinds.call_system",
     "FitTemplate": "study.fit_templates",
     "Resource": "runs.resources",

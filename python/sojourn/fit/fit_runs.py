@@ -20,6 +20,7 @@ from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
 from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.core_speed import METRIC
+from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_late
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 from sojourn.stats.batch_means import LEVEL, standard_error
@@ -157,6 +158,7 @@ def observe_run(folder: RunFolder) -> FitRun:
     means: dict[tuple[str, str], tuple[float, float]] = {}
     busy: dict[str, float] = {}
     measured: dict[tuple[str, str, str], float] = {}
+    late_run = only_late(manifest)
     for row in frame.iter_rows(named=True) if frame is not None else ():
         metric, station, value = row["metric"], row["station"], row["value"]
         if value is not None and row.get("q") is None and row.get("n") is None:
@@ -169,7 +171,8 @@ def observe_run(folder: RunFolder) -> FitRun:
                 if row["low"] is not None
                 else 0.0
             )
-            means[row["class"], metric] = (value, error)
+            late = lateness_error(manifest) if metric == "response_time" and late_run else LatenessError(1.0, 0.0)
+            means[row["class"], metric] = (value * late.factor, float(np.hypot(error, late.error)))
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
     placed = (manifest.get("placement") or {}).get("server", [])
@@ -179,7 +182,7 @@ def observe_run(folder: RunFolder) -> FitRun:
         measured["", "", METRIC] = float(np.exp(np.mean(np.log(own))))
     going_on = manifest.get("status", "complete") != "complete"
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
-    verdict = bool(manifest.get("valid")), tuple(reasons)
+    verdict = bool(manifest.get("valid")) or late_run, tuple(reasons)
     length_s = _length_s(manifest)
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:

@@ -33,6 +33,7 @@ def measure(
     interval_s: float = 0.1,
     seed: int = 1,
     shown: Shown = lambda _name, _there: nullcontext(),
+    others: bool = False,
     **load: Any,
 ) -> list[RunFolder]:
     """Measures a service on this machine at each of `rates_per_s` (open loop) or with each number of `users` (closed loop).
@@ -46,6 +47,7 @@ def measure(
         cores: those that the service runs on [all]; interrupt_cores: of these, the ones that take NIC interrupts [all].
         factors: what else is true of the service, for a fit: `{"workers": 4}`.
         interval_s: between two host samples, 0.01 to 10. seed: of the first level's schedule; the next has the next.
+        others: `out` may have other levels, under the same conditions.
         shown: is told a level's name and how many were there before, and gives what takes the run's progress.
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
@@ -62,7 +64,7 @@ def measure(
         loads[name] = http_load([urls] if isinstance(urls, str) else list(urls), seed=seed + number, **level, **load)
         what[name] = {"name": name, "factors": {**(factors or {}), **level, **counts}}
     with only_one("measure"):
-        return _measured(Path(out), loads, what, watched or WatchedResources(), placement, interval_s, shown)
+        return _measured(Path(out), loads, what, watched or WatchedResources(), placement, interval_s, shown, others)
 
 
 def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, dict[str, Any]]:
@@ -112,6 +114,7 @@ def _measured(
     placement: dict[str, Any],
     interval_s: float,
     shown: Shown,
+    others: bool,
 ) -> list[RunFolder]:
     """Each run, measured now or kept from before, with the demands of what was watched."""
     # slow to import, and others of this package do without it
@@ -124,7 +127,7 @@ def _measured(
         "disks": watched.disks,
         "bodies": contents(next(iter(loads.values()))),
     }
-    there = kept(out, loads, {"conditions": conditions, "machine": machine()})
+    there = kept(out, loads, {"conditions": conditions, "machine": machine()}, others)
     around = {"placement": placement, "conditions": conditions}
     folders = []
     for name, load in loads.items():

@@ -1,0 +1,14 @@
+"""`capacity`: how much load a service bears within an objective, found by few runs that a model chooses.
+
+capacity          a service at a URL: measured, fitted, answered
+search            the same for whatever makes a run at a rate
+Capacity          the answer
+SearchLimits      how many runs, how long, how far
+"""
+
+from sojourn.capacity.capacity import capacity
+from sojourn.capacity.capacity_result import Capacity, CapacityRun, Estimate
+from sojourn.capacity.search import search
+from sojourn.capacity.search_limits import LightLoad, SearchLimits
+
+__all__ = ["Capacity", "CapacityRun", "Estimate", "LightLoad", "SearchLimits", "capacity", "search"]

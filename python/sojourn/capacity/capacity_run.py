@@ -1,0 +1,56 @@
+"""A run of a search, as its folder has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sojourn.capacity.capacity_result import CapacityRun
+from sojourn.capacity.objective_limit import MeasuredFigures
+from sojourn.fit.fit_runs import HALF
+from sojourn.query.objectives import Objective, judge
+from sojourn.runs.generator_lateness import lateness_error
+from sojourn.runs.run_folder import RunFolder
+
+GUESSED = 0.1  # relative standard error of a mean without an interval
+
+
+def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Objective]) -> CapacityRun:
+    """A judged run at a rate."""
+    judged = judge(folder, objectives, whole=False)
+    seen = {one.figure: row["value"] for one, row in zip(objectives, judged, strict=True)}
+    done, response = (_row(folder, metric) for metric in ("throughput", "response_time"))
+    error = math.hypot(_error(response), lateness_error(folder.manifest).error)
+    return CapacityRun(
+        folder.path.name, rate_per_s, float(done["value"] or 0.0), response["value"], error, seen, all(row["met"] for row in judged),
+        bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
+    )  # fmt: skip
+
+
+def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
+    """Means and quantiles of the runs that have them."""
+    return [
+        MeasuredFigures(
+            one.achieved_per_s or one.rate_per_s,
+            {k: v for k, v in one.figures.items() if v and k != "errors"},
+            one.response_error,
+        )
+        for one in runs
+        if one.response_s
+    ]
+
+
+def _row(folder: RunFolder, metric: str) -> dict[str, float | None]:
+    """Value and interval of the whole system."""
+    if folder.has("metrics"):
+        rows = folder.metrics().frame.filter(metric=metric, station="")
+        for row in rows.iter_rows(named=True):
+            if row["class"] == "" and row.get("q") is None:
+                return row
+    return {"value": None, "low": None, "high": None}
+
+
+def _error(row: Mapping[str, float | None]) -> float:
+    """Relative standard error of a mean; that of a guess where nobody knows."""
+    value, low, high = row["value"], row["low"], row["high"]
+    return (high - low) / 2 / HALF / value if value and low is not None and high is not None else GUESSED

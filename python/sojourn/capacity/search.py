@@ -1,0 +1,289 @@
+"""The search: a few low rates, a fit, and the next rate where it teaches most of the answer, until that is known well enough.
+
+A few users who wait for their answers ask first: they are never too much, and what they get is a rate that the service
+bears. The first rates are parts of that. From three rates on there is a model. The next rate is the answer that it gives, because
+there an error of the model matters; it is never above a share of the lower end of where the model says the service is full.
+
+Source of the idea, a run where the present model says that it tells most: V. V. Fedorov, Theory of Optimal Experiments (1972), chapter 3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sojourn.capacity.capacity_result import Capacity, CapacityRun, Estimate
+from sojourn.capacity.capacity_run import capacity_run, figures
+from sojourn.capacity.objective_limit import limit_of
+from sojourn.capacity.search_limits import LightLoad, SearchLimits
+from sojourn.diagnosis import lines as limit_lines
+from sojourn.diagnosis.load_levels import diagnose
+from sojourn.errors import InputError, SojournError
+from sojourn.fit import FittedModel, observe_runs
+from sojourn.fit.model_selection import choose_model
+from sojourn.plan.predictor import predictor_of
+from sojourn.query.objectives import Objective
+from sojourn.runs.assess_run import NOT_BALANCED, REQUESTS_FAILED
+from sojourn.runs.run_folder import RunFolder
+from sojourn.units import per_second, percent, seconds
+
+Measured = Callable[[float], RunFolder]
+FEWEST = 3  # rates, before there is a model
+BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had
+STEP = 1.5  # the next rate over the highest, where no model says more
+MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
+MOST_FULL = 0.9  # of the lower end of saturation
+SAME = 0.03  # rates that differ by less tell the same
+BELOW = 0.94  # of the answer, where the answer itself was measured
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the runs say so far."""
+
+    fitted: FittedModel | None = None
+    rate: Estimate | None = None
+    saturation: Estimate | None = None
+    why: str = ""
+    words: str = ""
+
+
+def search(
+    measured: Measured,
+    light: LightLoad,
+    objectives: Sequence[Objective],
+    limits: SearchLimits | None = None,
+    *,
+    run_s: float = 0.0,
+    settings: Sequence[Mapping[str, float]] = (),
+    clock: Callable[[], float] = time.monotonic,
+    told: Callable[[str], None] = lambda _line: None,
+) -> Capacity:
+    """The largest rate that meets all `objectives`, of whatever `measured` makes a run of.
+
+    Args:
+        measured: a rate in 1/s → a judged run folder. light: what a single user saw.
+        objectives: `mean`, `pQ` or `errors` below a limit, all of them.
+        run_s: what a run takes; no run begins that would end too late.
+        settings: factors of the service, to be predicted and not run.
+        told: is given a line after each run.
+
+    Raises:
+        InputError: an objective that has no largest rate. LabError, ServiceError …: of `measured`.
+    """
+    limits = limits or SearchLimits()
+    for one in objectives:
+        if one.figure == "rate" or one.relation not in ("<", "<="):
+            raise InputError(one.text, "--objective", "give an upper limit of mean, p99 or errors, as 'p99 < 50ms'")
+    return _Search(measured, light, tuple(objectives), limits, run_s, tuple(settings), clock, told).answer()
+
+
+class _Search:
+    def __init__(
+        self, measured: Measured, light: LightLoad, objectives: tuple[Objective, ...], limits: SearchLimits, run_s: float,
+        settings: tuple[Mapping[str, float], ...], clock: Callable[[], float], told: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.measured, self.light, self.objectives, self.limits = measured, light, objectives, limits
+        self.run_s, self.settings, self.clock, self.told = run_s, settings, clock, told
+        self.began = clock()
+        self.folders: list[RunFolder] = []
+        self.runs: list[CapacityRun] = []
+        self.known = Known()
+        self.requests = 0
+
+    @property
+    def times(self) -> tuple[Objective, ...]:
+        """Those of response times, which the model answers; failures are counted."""
+        return tuple(one for one in self.objectives if one.figure != "errors")
+
+    @property
+    def text(self) -> str:
+        """The objective in words."""
+        return " and ".join(one.text for one in self.objectives) or "what the service bears at all"
+
+    def answer(self) -> Capacity:
+        stopped = f"no run was made: {self.light.missed}" if self.light.missed else ""
+        if stopped:
+            self.known = Known(why=f"no rate meets {self.text}: a single user misses {self.light.missed}")
+        while not stopped:
+            rate = self.next_rate()
+            stopped = self.stop(rate)
+            if not stopped:
+                self.make(rate)
+                stopped = self.failed()
+                self.known = self.fit()
+                self.told(self.line())
+        return self.told_answer(stopped)
+
+    def make(self, rate: float) -> None:
+        folder = self.measured(rate)
+        self.folders.append(folder)
+        self.requests += int((folder.manifest.get("generator") or {}).get("sent") or 0)
+        self.runs.append(capacity_run(folder, rate, self.objectives))
+
+    def failed(self) -> str:
+        """Why no further run may be made after the last one."""
+        last = self.runs[-1]
+        for reason in last.reasons:
+            if REQUESTS_FAILED in reason:
+                return f"stopped at {per_second(last.rate_per_s)}: {reason}"
+            if NOT_BALANCED in reason and not self.limits.saturate:
+                return f"stopped at {per_second(last.rate_per_s)}, where the service is full: {reason}"
+        for one in self.objectives:
+            value = last.figures.get(one.figure)
+            if one.figure == "errors" and not one.met(value):
+                return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(value)}"
+        return ""
+
+    def stop(self, rate: float) -> str:
+        """Why no run at `rate` is made; "" where it is."""
+        if self.known.rate is not None and self.well_known():
+            return f"known to {percent(self.limits.precision, 0)}"
+        if len(self.runs) >= self.limits.runs:
+            return f"all {self.limits.runs} runs were made; --runs allows more"
+        spent = self.clock() - self.began
+        if self.runs and spent + 1.1 * self.run_s > self.limits.within_s:
+            return f"the time was up; --within allows more than {seconds(self.limits.within_s)}"
+        if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
+            return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
+        return ""
+
+    def well_known(self) -> bool:
+        found, most = self.known.rate, self.highest
+        assert found is not None
+        return found.half_width <= self.limits.precision and most >= 0.6 * found.value
+
+    def enough_of(self, rate: float) -> bool:
+        """Whether that rate was measured, and met what was asked with room."""
+        return any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs) and len(self.runs) >= FEWEST
+
+    @property
+    def highest(self) -> float:
+        return max((one.rate_per_s for one in self.runs), default=0.0)
+
+    def next_rate(self) -> float:
+        most = self.bound()
+        if len(self.runs) < len(BEGIN):
+            wanted = BEGIN[len(self.runs)] * self.light.borne_per_s
+        elif self.known.rate is None:
+            wanted = self.highest * STEP
+        else:
+            wanted = self.known.rate.value
+        rate = min(wanted, most)
+        while self.was_measured(rate):
+            rate *= BELOW
+        return float(f"{rate:.4g}")
+
+    def was_measured(self, rate: float) -> bool:
+        return any(abs(one.rate_per_s / rate - 1) < SAME for one in self.runs)
+
+    def bound(self) -> float:
+        """What must not be offered more than."""
+        ends = [float("inf")]
+        if self.limits.up_to_per_s is not None:
+            ends.append(self.limits.up_to_per_s)
+        if len(self.runs) >= len(BEGIN):
+            ends.append(max(self.highest, BEGIN[-1] * self.light.borne_per_s) * STEP)
+        if self.known.saturation is not None and not self.limits.saturate:
+            ends.append(MOST_FULL * self.known.saturation.low)
+        elif busy := self.busy_per_request():
+            ends.append(MOST_BUSY / busy)
+        return max(min(ends), 1e-3)
+
+    def busy_per_request(self) -> float:
+        """Seconds a request of the busiest of what was watched, over its servers: by the utilisation law it is full at 1 over that."""
+        found = diagnose(self.folders) if self.folders else {}
+        shares = [
+            r.busy / level.throughput_per_s for one in found.values() for level in [one.top] for r in level.resources
+        ]
+        return max(shares, default=0.0)
+
+    def fit(self) -> Known:
+        """A model of the runs so far."""
+        if len({one.rate_per_s for one in self.runs}) < FEWEST:
+            return self.known
+        try:
+            chosen = choose_model(observe_runs(self.folders))
+        except SojournError as error:
+            return replace(self.known, why=f"no model: {error.value}; {error.remedy}")
+        fitted = chosen.best
+        saturation = _saturation(fitted, self.highest, self.limits.level)
+        try:
+            rate = limit_of(fitted, self.times, figures(self.runs), saturation, self.limits.level)
+        except SojournError as error:
+            return Known(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")
+        if not rate.value > 0:
+            return Known(fitted, None, saturation, f"no rate meets {self.text}, as far as these runs tell", chosen.name)
+        return Known(fitted, rate, saturation, "" if chosen.good else "no model fits these runs well", chosen.name)
+
+    def line(self) -> str:
+        last = self.runs[-1]
+        shown = [f"{one.figure} {one.show(last.figures.get(one.figure))}" for one in self.objectives]
+        if last.response_s and not any(one.figure == "mean" for one in self.objectives):
+            shown.insert(0, f"mean {seconds(last.response_s)}")
+        so_far = f"; so far {self.known.rate.text(self.limits.level)}" if self.known.rate else ""
+        return f"{per_second(last.rate_per_s)}: {', '.join(shown)}{'' if last.valid else ', not valid'}{so_far}"
+
+    def told_answer(self, stopped: str) -> Capacity:
+        known, busy = self.known, self.busiest()
+        why = known.why or "the runs do not say"
+        notes = [known.why] if known.why and known.rate else []
+        rate = self.within_failures(known.rate, notes)
+        if rate is not None and self.highest < 0.6 * rate.value:
+            notes.append(
+                f"the highest rate that was run is {per_second(self.highest)}: beyond it this is the model's word"
+            )
+        notes += [f"not valid, {run.name}: {'; '.join(run.reasons)}" for run in self.runs if not run.valid][:3]
+        what_if = {}
+        for one in self.settings:
+            name = ", ".join(f"{k} = {v:g}" for k, v in one.items())
+            try:
+                assert known.fitted is not None
+                what_if[name] = limit_of(known.fitted, self.times, figures(self.runs), None, self.limits.level, one)
+            except (SojournError, AssertionError) as error:
+                why = f"{error.value}; {error.remedy}" if isinstance(error, SojournError) else "there is no model"
+                notes.append(f"{name}: not predicted: {why}")
+        return Capacity(
+            self.text, rate, known.saturation, self.limits.level, why,
+            stopped, busy[0] if busy else None, None, tuple(limit_lines(diagnose(self.folders))), known.words, tuple(self.runs),
+            self.requests, self.clock() - self.began, what_if, tuple(notes),
+            bool(self.light.missed), known.fitted,
+        )  # fmt: skip
+
+    def within_failures(self, rate: Estimate | None, notes: list[str]) -> Estimate | None:
+        """No more than the rate at which requests failed."""
+        bad = [
+            run.rate_per_s for run in self.runs for one in self.objectives
+            if one.figure == "errors" and not one.met(run.figures.get("errors"))
+        ]  # fmt: skip
+        if rate is None or not bad or rate.value < min(bad):
+            return rate
+        good = max((run.rate_per_s for run in self.runs if run.rate_per_s < min(bad)), default=0.0)
+        notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
+        return Estimate((good + min(bad)) / 2, good, min(bad))
+
+    def busiest(self) -> list[tuple[str, float]]:
+        """What is busiest at the answer, by what was watched, else by the model."""
+        if self.known.rate is None or self.known.fitted is None:
+            return []
+        rate = self.known.rate.value
+        top = next(iter(diagnose(self.folders).values()), None)
+        if top is not None and top.top.resources:
+            by = [(r.name, r.busy / top.top.throughput_per_s * rate) for r in top.top.resources]
+            return sorted(by, key=lambda one: -one[1])
+        try:
+            return [(name, share) for name, share, _ in predictor_of(self.known.fitted, {}).busiest({}, rate)]
+        except SojournError:
+            return []
+
+
+def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> Estimate | None:
+    rows = (
+        fitted.predict({"rate_per_s": rate_per_s}, level).frame.filter(metric="saturation_rate", station="").to_dicts()
+    )
+    row = next((one for one in rows if one["class"] == "" and one["value"] is not None), None)
+    if row is None:
+        return None
+    low = row["value"] if row["low"] is None else row["low"]
+    return Estimate(row["value"], low, row["high"])

@@ -1,0 +1,41 @@
+"""What a search for a capacity starts from, and what bounds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sojourn.errors import InputError
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """`runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1); `up_to_per_s`:
+    never more than that; `saturate`: rates above 90 % of saturation are allowed."""
+
+    runs: int = 8
+    within_s: float = 180.0
+    precision: float = 0.1
+    level: float = 0.9
+    up_to_per_s: float | None = None
+    saturate: bool = False
+
+    def __post_init__(self) -> None:
+        for value, place, ok, remedy in (
+            (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
+            (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
+            (self.precision, "--precision", 0.005 <= self.precision <= 1, "give 0.005 to 1"),
+            (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
+            (self.up_to_per_s, "--up-to", self.up_to_per_s is None or self.up_to_per_s > 0, "give a rate above 0"),
+        ):
+            if not ok:
+                raise InputError(value, place, remedy)
+
+
+@dataclass(frozen=True)
+class LightLoad:
+    """What few users saw, each of whom waits for an answer: the most requests a second, the mean response time of a single one in s;
+    `missed`: what of the objective not even one user gets."""
+
+    borne_per_s: float
+    response_s: float
+    missed: str = ""

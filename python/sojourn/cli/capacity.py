@@ -1,0 +1,101 @@
+"""`sojourn capacity URL --objective 'p99 < 50ms'`: how much load a service bears, by few runs that a model chooses."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli import http_options as http
+from sojourn.cli.console import console, finite
+from sojourn.cli.measure import HOST, cores, shown
+from sojourn.cli.set_option import settings
+from sojourn.terminal import say
+from sojourn.units import duration_s, number
+
+if TYPE_CHECKING:
+    from sojourn.capacity import Capacity
+
+MISSED, CANNOT_TELL = 7, 8  # exit codes
+
+
+def capacity(
+    url: Annotated[str, typer.Argument(help="http://host:port/path")],
+    objective: http.Objectives = None,
+    within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
+    runs: Annotated[int, typer.Option(help="runs at most")] = 8,
+    precision: Annotated[str, typer.Option(help="half of the interval over the answer, at which it ends")] = "10%",
+    up_to: Annotated[float | None, typer.Option(help="requests per second that are never exceeded", show_default=False)] = None,
+    saturate: Annotated[bool, typer.Option("--saturate", help="rates above 90 % of saturation are allowed")] = False,
+    pids: Annotated[str | None, typer.Option(help="processes of the service [those that listen there]", **HOST)] = None,
+    cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
+    disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
+    service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
+    factor: Annotated[str, typer.Option(help="what is true of the service: workers=2", **HOST)] = "",
+    what_if: Annotated[
+        list[str] | None, typer.Option(help="factors that are other than that, predicted: workers=4; several times", **HOST)
+    ] = None,
+    connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
+    seed: Annotated[int, typer.Option(help="the schedules repeat from it")] = 1,
+    timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
+    level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
+    method: http.Method = None,
+    header: http.Header = None,
+    body: http.Body = None,
+    status: http.Status = None,
+    bearer_env: http.BearerEnv = None,
+    basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    unix_socket: http.UnixSocket = None,
+    out: Annotated[Path | None, typer.Option(help="folder for the run folders [runs/capacity-TIME]", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
+) -> None:  # fmt: skip
+    """Finds how many requests per second a service bears within an objective, by few runs that a model chooses.
+
+    It begins with a single user, goes on with low rates, fits a model, and runs next where the model says the answer is, until that is
+    known to --precision. It never offers more than 90 % of what the model says the service bears at least.
+    """
+    from sojourn.capacity import SearchLimits
+    from sojourn.capacity import capacity as find
+    from sojourn.runs.watched_resources import watched
+
+    limits = SearchLimits(runs, duration_s(within, "--within"), _share(precision), level, up_to, saturate)
+    given = watched(pids, cgroup, disk) if pids or cgroup or disk else None
+    load: dict[str, Any] = {
+        "connections": connections,
+        "timeout_s": duration_s(timeout, "--timeout"),
+        **http.http_given(
+            method=method, header=header, body=body, template=None, requests=None, status=status, bearer_env=bearer_env,
+            basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=unix_socket,
+        ),
+    }  # fmt: skip
+    where = out or Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
+    found = find(
+        url, objective or (), out=where, watched=given, factors=settings(factor, "--factor"),
+        what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
+        cores=cores(service_cores, "--service-cores"), seed=seed, shown=shown, told=lambda line: say(line, err=True), **load,
+    )  # fmt: skip
+    if as_json:
+        say(json.dumps(finite(found.to_dict()), allow_nan=False))
+    else:
+        _tell(found, where)
+    if not found.answered:
+        raise typer.Exit(MISSED if found.nobody else CANNOT_TELL)
+
+
+def _tell(found: Capacity, where: Path) -> None:
+    printed = console()
+    first, *rest = found.lines()
+    printed.print(first, style="bold", markup=False, highlight=False, soft_wrap=True)
+    for line in rest:
+        printed.print(line, markup=False, highlight=False, soft_wrap=True)
+    fitted = f", model: {where / 'fitted.toml'}" if found.fitted is not None else ""
+    printed.print(f"runs: {where / 'runs'}{fitted}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _share(text: str) -> float:
+    return number(text[:-1], "--precision") / 100 if text.endswith("%") else number(text, "--precision")

@@ -1,0 +1,60 @@
+"""Where a fitted model misses an objective: against Erlang's formula, and the exponential response times of M/M/1."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from mmm_runs import FREE, OPEN, erlang_c, mmm_run
+
+import sojourn as sj
+from sojourn.capacity.objective_limit import MeasuredFigures, limit_of
+from sojourn.fit import FitRuns, fit_model
+from sojourn.query.objectives import read_objectives
+
+ONE = """
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1.0
+[demands_s]
+cpu = { user = { free = true } }
+"""
+RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
+
+
+def mean_s(rate: float) -> float:
+    """Of M/M/2 with services of 20 ms, and a delay of 5 ms."""
+    offered = rate * 0.02
+    return erlang_c(2, offered) * 0.02 / (2 - offered) + 0.025
+
+
+def test_a_mean() -> None:
+    fitted = fit_model(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
+    found = limit_of(fitted, read_objectives(["mean < 60ms"]), [MeasuredFigures(80.0, {}, 0.02)], None, 0.9)
+    low, high = 20.0, 99.0
+    for _ in range(40):  # bisection: the formula grows with the rate
+        rate = (low + high) / 2
+        low, high = (rate, high) if mean_s(rate) < 0.06 else (low, rate)
+    assert found.high is not None and found.low <= low <= found.high
+    assert found.value == pytest.approx(low, rel=0.03)
+
+
+@pytest.mark.parametrize("times", [1.0, 1.5])
+def test_a_quantile_is_moved_by_what_was_measured_of_it(times: float) -> None:
+    """M/M/1 with services of 8 ms: response times are exponential, P(R > t) = exp(-(mu - lambda) t)."""
+    runs = FitRuns([mmm_run(rate, service_s=0.008, delay_s=0.0, servers=1) for rate in RATES])
+    fitted = fit_model(runs, sj.Model.parse(ONE), seed=1)
+    mu, limit = 125.0, 0.1
+    seen = [MeasuredFigures(rate, {"p99": times * math.log(100) / (mu - rate)}, 0.001) for rate in (50.0, 60.0, 70.0)]
+    found = limit_of(fitted, read_objectives(["p99 < 100ms"]), seen, None, 0.9)
+    truth = mu - times * math.log(100) / limit
+    assert found.high is not None and found.low <= truth <= found.high
+    assert found.value == pytest.approx(truth, rel=0.05)
+    assert found.half_width < 0.15
+
+
+def test_without_an_objective_it_is_saturation() -> None:
+    fitted = fit_model(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
+    found = limit_of(fitted, [], [MeasuredFigures(80.0, {}, 0.02)], None, 0.9)
+    assert found.value == pytest.approx(100, rel=0.03)  # two servers, 20 ms

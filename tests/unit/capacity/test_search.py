@@ -1,0 +1,60 @@
+"""The search for a capacity on services of known truth, which are simulated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from capacity.virtual_service import VirtualService
+
+from sojourn.capacity import LightLoad, SearchLimits, search
+from sojourn.errors import InputError
+from sojourn.query.objectives import read_objectives
+
+
+def test_four_constant_workers(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=4, law="constant")
+    found = search(service.run, service.light(), read_objectives(["mean < 9ms"]))
+    truth = service.truth("mean", 9e-3)  # by a long simulation; M/D/4 has no closed form
+    assert found.rate_per_s is not None and found.rate_per_s.high is not None
+    assert found.rate_per_s.low <= truth <= found.rate_per_s.high
+    assert found.rate_per_s.half_width <= 0.1
+    assert max(service.asked) <= 0.9 * 4 / service.service_s
+    assert len(service.asked) <= 8
+    assert str(found).splitlines()[0].endswith("/s)")
+    assert found.to_dict()["runs"][0]["name"] == f"rate-{service.asked[0]:.10g}"
+
+
+def test_never_beyond_what_was_allowed(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=4)
+    found = search(service.run, service.light(), read_objectives(["mean < 1s"]), SearchLimits(up_to_per_s=100))
+    assert max(service.asked) <= 100
+    assert "--up-to" in found.stopped
+
+
+def test_stops_where_requests_fail(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=4, fails_above=250)
+    found = search(service.run, service.light(), read_objectives(["errors < 1%"]), SearchLimits(runs=6))
+    assert service.asked[-1] > 250 and max(service.asked[:-1]) < 250
+    assert "failed" in found.stopped
+
+
+def test_nothing_is_run_where_a_single_user_misses(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path)
+    found = search(service.run, LightLoad(100, 7e-3, "mean < 5ms: 7.00 ms"), read_objectives(["mean < 5ms"]))
+    assert not service.asked and found.rate_per_s is None and found.nobody
+    assert "a single user misses mean < 5ms: 7.00 ms" in str(found)
+
+
+@pytest.mark.parametrize("text", ["rate > 5/s", "p99 > 5ms", "mean >= 1ms"])
+def test_an_objective_without_an_upper_limit(tmp_path: Path, text: str) -> None:
+    service = VirtualService(tmp_path)
+    with pytest.raises(InputError, match="give an upper limit"):
+        search(service.run, service.light(), read_objectives([text]))
+    assert not service.asked
+
+
+@pytest.mark.parametrize("wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"level": 1}, {"up_to_per_s": 0}])
+def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        SearchLimits(**wrong)  # type: ignore[arg-type]
