@@ -7,7 +7,8 @@ SearchLimits      how many runs, how long, how far
 """
 
 from sojourn.capacity.capacity import capacity
-from sojourn.capacity.capacity_result import Capacity, CapacityRun, Estimate
+from sojourn.capacity.capacity_result import Capacity, CapacityRun
+from sojourn.capacity.estimate import Estimate
 from sojourn.capacity.search import search
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 

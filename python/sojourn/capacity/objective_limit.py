@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sojourn.capacity.capacity_result import Estimate
+from sojourn.capacity.estimate import Estimate
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
 from sojourn.plan.objective import Quantity

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sojourn.capacity.capacity_result import Capacity, CapacityRun, Estimate
+from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.capacity_run import capacity_run, figures
+from sojourn.capacity.estimate import Estimate
 from sojourn.capacity.objective_limit import limit_of
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
-from sojourn.diagnosis import lines as limit_lines
+from sojourn.capacity.what_limits import what_limits
 from sojourn.diagnosis.load_levels import diagnose
 from sojourn.errors import InputError, SojournError
 from sojourn.fit import FittedModel, observe_runs
 from sojourn.fit.model_selection import choose_model
-from sojourn.plan.predictor import predictor_of
 from sojourn.query.objectives import Objective
 from sojourn.runs.assess_run import NOT_BALANCED, REQUESTS_FAILED
 from sojourn.runs.run_folder import RunFolder
@@ -110,9 +110,11 @@ class _Search:
             rate = self.next_rate()
             stopped = self.stop(rate)
             if not stopped:
+                began = self.clock()
                 self.make(rate)
                 stopped = self.failed()
                 self.known = self.fit()
+                self.run_s = max(self.run_s, self.clock() - began)
                 self.told(self.line())
         return self.told_answer(stopped)
 
@@ -143,7 +145,7 @@ class _Search:
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made; --runs allows more"
         spent = self.clock() - self.began
-        if self.runs and spent + 1.1 * self.run_s > self.limits.within_s:
+        if self.runs and spent + self.run_s > self.limits.within_s:
             return f"the time was up; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
             return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
@@ -226,7 +228,7 @@ class _Search:
         return f"{per_second(last.rate_per_s)}: {', '.join(shown)}{'' if last.valid else ', not valid'}{so_far}"
 
     def told_answer(self, stopped: str) -> Capacity:
-        known, busy = self.known, self.busiest()
+        known = self.known
         why = known.why or "the runs do not say"
         notes = [known.why] if known.why and known.rate else []
         rate = self.within_failures(known.rate, notes)
@@ -244,11 +246,10 @@ class _Search:
             except (SojournError, AssertionError) as error:
                 why = f"{error.value}; {error.remedy}" if isinstance(error, SojournError) else "there is no model"
                 notes.append(f"{name}: not predicted: {why}")
+        limit = None if rate is None else what_limits(self.folders, rate.value, known.saturation)
         return Capacity(
-            self.text, rate, known.saturation, self.limits.level, why,
-            stopped, busy[0] if busy else None, None, tuple(limit_lines(diagnose(self.folders))), known.words, tuple(self.runs),
-            self.requests, self.clock() - self.began, what_if, tuple(notes),
-            bool(self.light.missed), known.fitted,
+            self.text, rate, known.saturation, self.limits.level, why, stopped, limit, known.words, tuple(self.runs), self.requests,
+            self.clock() - self.began, what_if, tuple(notes), bool(self.light.missed), known.fitted,
         )  # fmt: skip
 
     def within_failures(self, rate: Estimate | None, notes: list[str]) -> Estimate | None:
@@ -262,20 +263,6 @@ class _Search:
         good = max((run.rate_per_s for run in self.runs if run.rate_per_s < min(bad)), default=0.0)
         notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
         return Estimate((good + min(bad)) / 2, good, min(bad))
-
-    def busiest(self) -> list[tuple[str, float]]:
-        """What is busiest at the answer, by what was watched, else by the model."""
-        if self.known.rate is None or self.known.fitted is None:
-            return []
-        rate = self.known.rate.value
-        top = next(iter(diagnose(self.folders).values()), None)
-        if top is not None and top.top.resources:
-            by = [(r.name, r.busy / top.top.throughput_per_s * rate) for r in top.top.resources]
-            return sorted(by, key=lambda one: -one[1])
-        try:
-            return [(name, share) for name, share, _ in predictor_of(self.known.fitted, {}).busiest({}, rate)]
-        except SojournError:
-            return []
 
 
 def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> Estimate | None:
