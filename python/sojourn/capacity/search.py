@@ -34,6 +34,7 @@ BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
 MOST_FULL = 0.9  # of the lower end of saturation
+BELOW_FULL = 0.8  # of a rate of which more came than left
 SAME = 0.03  # rates that differ by less tell the same
 BELOW = 0.94  # of the answer, where the answer itself was measured
 
@@ -130,8 +131,6 @@ class _Search:
         for reason in last.reasons:
             if REQUESTS_FAILED in reason:
                 return f"stopped at {per_second(last.rate_per_s)}: {reason}"
-            if NOT_BALANCED in reason and not self.limits.saturate:
-                return f"stopped at {per_second(last.rate_per_s)}, where the service is full: {reason}"
         for one in self.objectives:
             value = last.figures.get(one.figure)
             if one.figure == "errors" and not one.met(value):
@@ -167,7 +166,7 @@ class _Search:
     def next_rate(self) -> float:
         most = self.bound()
         if len(self.runs) < len(BEGIN):
-            wanted = BEGIN[len(self.runs)] * self.light.borne_per_s
+            wanted = min(BEGIN[len(self.runs)] * self.light.borne_per_s, most)
         elif self.known.rate is None:
             wanted = self.highest * STEP
         else:
@@ -187,6 +186,8 @@ class _Search:
             ends.append(self.limits.up_to_per_s)
         if len(self.runs) >= len(BEGIN):
             ends.append(max(self.highest, BEGIN[-1] * self.light.borne_per_s) * STEP)
+        full = [one.rate_per_s for one in self.runs if any(NOT_BALANCED in reason for reason in one.reasons)]
+        ends += [BELOW_FULL * min(full)] if full else []
         if self.known.saturation is not None and not self.limits.saturate:
             ends.append(MOST_FULL * self.known.saturation.low)
         elif busy := self.busy_per_request():
@@ -229,7 +230,7 @@ class _Search:
 
     def told_answer(self, stopped: str) -> Capacity:
         known = self.known
-        why = known.why or "the runs do not say"
+        why = known.why or self.bracket()
         notes = [known.why] if known.why and known.rate else []
         rate = self.within_failures(known.rate, notes)
         if rate is not None and self.highest < 0.6 * rate.value:
@@ -251,6 +252,16 @@ class _Search:
             self.text, rate, known.saturation, self.limits.level, why, stopped, limit, known.words, tuple(self.runs), self.requests,
             self.clock() - self.began, what_if, tuple(notes), bool(self.light.missed), known.fitted,
         )  # fmt: skip
+
+    def bracket(self) -> str:
+        """What is known without a model."""
+        good = max((one.rate_per_s for one in self.runs if one.met and one.valid), default=None)
+        bad = min((one.rate_per_s for one in self.runs if not one.met or not one.valid), default=None)
+        said = [
+            f"{per_second(good)} met it" if good else "",
+            f"{per_second(bad)} did not, or could not be judged" if bad else "",
+        ]
+        return f"there is no model of {len(self.runs)} runs: {'; '.join(filter(None, said))}"
 
     def within_failures(self, rate: Estimate | None, notes: list[str]) -> Estimate | None:
         """No more than the rate at which requests failed."""

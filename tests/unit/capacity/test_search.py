@@ -58,3 +58,12 @@ def test_an_objective_without_an_upper_limit(tmp_path: Path, text: str) -> None:
 def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         SearchLimits(**wrong)  # type: ignore[arg-type]
+
+
+def test_goes_on_below_a_rate_of_which_more_came_than_left(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=2, law="constant")  # full at 333/s
+    wrong = LightLoad(600, 7e-3)  # 0.8 of it is far too much
+    found = search(service.run, wrong, read_objectives(["mean < 9ms"]), SearchLimits(runs=6))
+    over = [rate for rate in service.asked if rate > 2 / service.service_s]
+    assert len(over) == 1 and max(service.asked[service.asked.index(over[0]) + 1 :]) <= 0.8 * over[0]
+    assert found.rate_per_s is not None
