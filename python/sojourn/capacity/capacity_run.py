@@ -34,6 +34,7 @@ def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
             one.achieved_per_s or one.rate_per_s,
             {k: v for k, v in one.figures.items() if v and k != "errors"},
             one.response_error,
+            one.response_s,
         )
         for one in runs
         if one.response_s

@@ -2,8 +2,9 @@
 
 A model is fitted to means. A quantile depends on the form of the response times too, which no mean tells. So the model's quantile is
 multiplied by a factor that the runs tell: what they measured over what the model says at their rates. Its logarithm is taken as normal,
-around 0 before any run; a run counts by how well it knows its quantile, and by how near it is to the answer. Where the method has no
-quantiles the model's mean takes the place of its quantile, and nothing is believed of the factor beforehand.
+a straight line in that of the rate, around 0 before any run; a run counts by how well it knows its quantile (linear regression with a
+normal prior: Gelman et al., Bayesian Data Analysis (2013), 14.8). Where the method has no quantiles the waiting takes their place: what
+the mean is beyond that of the lightest run, against the same of the quantile; and nothing is believed of the factor beforehand.
 """
 
 from __future__ import annotations
@@ -28,19 +29,32 @@ DRAWS = 200
 POINTS = 25
 FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
 VAGUE = 2.0  # the same, where the factor stands for the form itself
-DRIFT = 0.3  # of it, for rates whose logarithms are 1 apart
+SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
 AS_MEAN = 2.2  # error of a 99 % quantile over that of the mean: of an exponential law sqrt(0.99/0.01)/ln(100)
 LEAST_ERROR = 0.02
+LEAST_WAITING = 0.02  # of a mean, in that error
 SEED = 1
 
 
 @dataclass(frozen=True)
 class MeasuredFigures:
-    """A run at a rate: figure (`mean`, `p99`) → s; `error`: relative standard error of its mean."""
+    """A run at a rate: figure (`p99`) → s; its mean in s with the relative standard `error` of that."""
 
     rate_per_s: float
     figures: Mapping[str, float]
     error: float
+    mean_s: float = 0.0
+
+    def error_of(self, value_s: float, least_s: float) -> float:
+        """Relative standard error of a quantile of `value_s`, where `least_s` is what a request takes that waits for nobody: what is
+        uncertain is the waiting, of which a quantile has more than a mean."""
+        waiting_s = max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
+        more = max(value_s - least_s, 0.0) / waiting_s if waiting_s > 0 else 1.0
+        return (
+            max(AS_MEAN * self.error * self.mean_s * more / value_s, LEAST_ERROR)
+            if self.mean_s
+            else max(AS_MEAN * self.error, LEAST_ERROR)
+        )
 
 
 def quantity_of(one: Objective) -> Quantity:
@@ -69,22 +83,24 @@ def limit_of(
     plain = predictor_of(fitted, {}) if own else predictor
     asked = [_Asked.of(plain, one, measured) for one in objectives]
     most = _most(predictor, own, saturation_per_s, measured)
-    rates = np.linspace(min(one.rate_per_s for one in measured) / 4, most, 2 * POINTS)
-    limits = np.array([most])
-    for _ in range(3):  # a grid of all rates, then of those that matter; the factor is that of the answer
-        limits = _limits(predictor, own, asked, rates, float(np.median(limits)))
-        ends = limits[np.isfinite(limits) & (limits > 0)]
-        if not len(ends) or ends.max() <= ends.min():
-            break
-        rates = np.linspace(0.9 * ends.min(), min(1.05 * ends.max(), most), POINTS)
-    low, middle, high = np.quantile(limits, [(1 - level) / 2, 0.5, (1 + level) / 2], method="nearest")
+    tail = [(1 - level) / 2, (1 + level) / 2]
+    rates = np.geomspace(min(one.rate_per_s for one in measured) / 4, most, 2 * POINTS)
+    limits, answer, nowhere = np.array([most]), max(one.rate_per_s for one in measured), np.zeros(1, bool)
+    for grid in range(3):  # all rates, then those that matter; the factor is that of the answer
+        limits = _limits(predictor, own, asked, rates, answer)
+        nowhere = limits <= rates[0] if grid == 0 else nowhere
+        low, answer, high = np.quantile(limits, [tail[0], 0.5, tail[1]])
+        rates = np.linspace(0.8 * low, min(1.2 * high, most), 2 * POINTS)
+    limits = np.where(nowhere, 0.0, limits)
+    low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
     return Estimate(float(middle), float(low), float(high) if high < 0.999 * most else None)
 
 
 @dataclass(frozen=True)
 class _Asked:
     """A figure and its limit in s; by run: its rate, the logarithm of measured over predicted, the standard error of that; what is believed
-    of it beforehand (standard deviation). `quantity`: what the model is asked for it."""
+    of it beforehand (standard deviation). `quantity`: what the model is asked for it. The figure is `base_s` and a factor times what that
+    is beyond `least_s`; both are 0 where the model tells the figure itself."""
 
     limit_s: float
     quantity: Quantity
@@ -92,6 +108,8 @@ class _Asked:
     logs: Array
     errors: Array
     before: float
+    base_s: float = 0.0
+    least_s: float = 0.0
 
     @staticmethod
     def of(predictor: Predictor, one: Objective, measured: Sequence[MeasuredFigures]) -> _Asked:
@@ -102,25 +120,45 @@ class _Asked:
         known = [m for m in measured if m.figures.get(one.figure)]
         rates = np.array([m.rate_per_s for m in known])
         quantity, before = quantity_of(one), FORM
-        try:
-            said = _said(predictor, rates, quantity)
-        except SojournError:
-            quantity, before = mean, VAGUE
-            said = _said(predictor, rates, mean)
-        ok = np.isfinite(said) & (said > 0)
-        logs = np.log(np.array([m.figures[one.figure] for m in known])[ok] / said[ok])
-        errors = np.array([max(AS_MEAN * m.error, LEAST_ERROR) for m in known])[ok]
-        return _Asked(one.limit, quantity, rates[ok], logs, errors, before)
+        least_s = min((m.mean_s for m in known), default=0.0)
+        base_s = 0.0
+        said = _told(predictor, rates, quantity)
+        values = np.array([m.figures[one.figure] for m in known])
+        errors = np.array([m.error_of(m.figures[one.figure], least_s) for m in known])
+        if said is None:  # by what is beyond the least of each: waiting
+            quantity, before, base_s = mean, VAGUE, float(values.min(initial=math.inf))
+            said = _said(predictor, rates, mean) - least_s
+            errors = errors * values / np.maximum(values - base_s, 1e-9)
+            values = values - base_s
+        ok = np.isfinite(said) & (said > 0) & (values > 0)
+        logs = np.log(values[ok] / said[ok])
+        return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, base_s, least_s if base_s else 0.0)
+
+    def values(self, told: Array, rate_per_s: float) -> Array:
+        """What the figure is, s, by draw and rate, from what the model says of `quantity`; the factor is that at a rate."""
+        return self.base_s + self.factors(rate_per_s, len(told))[:, None] * (told - self.least_s)
 
     def factors(self, rate_per_s: float, count: int) -> Array:
         """`count` draws of the factor, at a rate."""
         if not self.before:
             return np.ones(count)
-        away = DRIFT * np.log(self.rates / rate_per_s)
-        known = 1 / (self.errors**2 + away**2)
-        precision = known.sum() + 1 / self.before**2
+        terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / rate_per_s)])
+        weighted = terms / self.errors**2
+        slope = SLOPE if self.base_s == 0 else VAGUE
+        covariance = np.linalg.inv(weighted @ terms.T + np.diag([1 / self.before**2, 1 / slope**2]))
+        centre = float((covariance @ weighted @ self.logs)[0])
         at = np.random.default_rng(SEED).permutation((np.arange(count) + 0.5) / count)
-        return np.asarray(np.exp(known @ self.logs / precision + stats.norm.ppf(at) / np.sqrt(precision)))
+        return np.asarray(np.exp(centre + stats.norm.ppf(at) * np.sqrt(covariance[0, 0])))
+
+
+def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | None:
+    """The quantile at the rates; None where the model, or one of those that are averaged, does not tell it: the rest is no fair sample."""
+    before = set(getattr(predictor, "left_out", ()))
+    try:
+        said = _said(predictor, rates, quantity)
+    except SojournError:
+        return None
+    return None if set(getattr(predictor, "left_out", ())) - before else said
 
 
 def _said(predictor: Predictor, rates: Array, quantity: Quantity) -> Array:
@@ -154,10 +192,9 @@ def _limits(
     mean = Quantity("response_time")
     wanted = list(dict.fromkeys([one.quantity for one in asked] or [mean]))
     found = predictor.values([settings], rates, wanted, min(DRAWS, predictor.draws))
-    count = len(found[wanted[0]])  # of an average, models that do not tell a quantile are left out
     if not asked:
         return _crossings(rates, found[mean][:, 0, :], math.inf)
-    each = [one.factors(answer_per_s, count)[:, None] * found[one.quantity][:, 0, :] for one in asked]
+    each = [one.values(found[one.quantity][:, 0, :], answer_per_s) for one in asked]
     return np.min([_crossings(rates, values, one.limit_s) for one, values in zip(asked, each, strict=True)], axis=0)
 
 
@@ -170,7 +207,7 @@ def _crossings(rates: Array, values: Array, limit: float) -> Array:
         if k == len(rates):
             found[row] = rates[-1]
         elif k == 0:
-            found[row] = 0.0  # at no rate
+            found[row] = rates[0]
         else:
             before = 1 / values[row, k - 1]
             after = 1 / values[row, k] if np.isfinite(values[row, k]) else 0.0
