@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
-from sojourn.fit.fit_runs import HALF
 from sojourn.query.objectives import Objective, judge
 from sojourn.runs.generator_lateness import lateness_error
 from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.batch_means import standard_error
 
 GUESSED = 0.1  # relative standard error of a mean without an interval
 
@@ -54,4 +54,4 @@ def _row(folder: RunFolder, metric: str) -> dict[str, float | None]:
 def _error(row: Mapping[str, float | None]) -> float:
     """Relative standard error of a mean; that of a guess where nobody knows."""
     value, low, high = row["value"], row["low"], row["high"]
-    return (high - low) / 2 / HALF / value if value and low is not None and high is not None else GUESSED
+    return standard_error(low, high) / value if value and low is not None and high is not None else GUESSED
