@@ -1,6 +1,6 @@
 """Two cores predicted from one by the model files, on simulated sites whose demands are drawn: how often the intervals hold.
 
-    python benches/ntier/virtual.py --seeds 1001-1040 [--most-contention 0] [--out FOLDER]
+    python benches/ntier/virtual.py --seeds 1001-1040 [--most-contention 0.05] [--out FOLDER]
 
 A seed is a site of `bulletin-simulated` (cases/sojourn_cases/ntier/simulated_bulletin.py): the work of a page and of the client, the
 threads and what a second core adds to all times (`contention`, uniform up to `--most-contention`) are drawn. Runs on one core, twice
