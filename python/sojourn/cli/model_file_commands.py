@@ -66,8 +66,8 @@ def fit_files(
     runs: list[Path], names: list[str], out: Path, seed: int, level: float, further: int, on: Workers | None = None
 ) -> FittedModel:
     """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted."""
+    from sojourn.fit import fit
     from sojourn.fit.fit_runs import observe_runs
-    from sojourn.fit.model_fit import fit_model
     from sojourn.fit.model_selection import AUTO, choose_model
     from sojourn.fit.rival_models import fit_rivals, read_rivals
     from sojourn.model import Model
@@ -85,7 +85,7 @@ def fit_files(
         say(chosen.why)
         fitted = chosen.best
     else:
-        fitted = fit_model(measured, Model.read(names[0]), level=level, seed=seed, on=on)
+        fitted = fit(measured, Model.read(names[0]), level=level, seed=seed, on=on)
     fitted.write(out)
     say(str(fitted))
     say(f"written to {out}")
@@ -118,9 +118,9 @@ def full_at(fitted: FittedModel) -> Callable[[Mapping[str, Any]], float | None]:
 
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
     """Predicts with a fitted model at all combinations of what is varied."""
-    from sojourn.fit.fitted_model import FittedModel
+    from sojourn.fit import FittedModel, predict
 
-    metrics = FittedModel.read(path).predict(vary, level)
+    metrics = predict(FittedModel.read(path), vary, level)
     if as_json:
         say(metrics.to_json())
         return
@@ -160,12 +160,11 @@ def validate_file(
     path: Path, runs: list[Path], level: float, changed: dict[str, Any], up_to: float | None, as_json: bool
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
-    from sojourn.fit.fit_runs import observe_runs
-    from sojourn.fit.fitted_model import FittedModel
+    from sojourn.fit import FittedModel, observe_runs, validate
     from sojourn.fit.validate_model import scores
 
     measured = observe_runs(runs)
-    found = FittedModel.read(path).validate(measured, level, changed, up_to)
+    found = validate(FittedModel.read(path), measured, level, changed, up_to)
     if as_json:
         say(json.dumps(finite(found.to_dicts()), allow_nan=False))
         return

@@ -20,7 +20,7 @@ from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.lightest_run import spread_square
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
@@ -33,7 +33,7 @@ DRAWS_TO_RANK = 60
 def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1, *, on: On = None) -> ChosenModel:
     """Fits all candidates and takes the simplest that predicts as well as the best; the others are its alternatives.
 
-    `on`: workers, as of `fit_model`. Raises FitError where none can be fitted: it says why the first cannot.
+    `on`: workers, as of `fit`. Raises FitError where none can be fitted: it says why the first cannot.
     """
     with nullcontext() if on is None else open_workers(on) as workers:
         return _chosen(runs, level, seed, workers)
@@ -48,7 +48,7 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
         key = _same_here(model, runs)
         if key not in found:
             try:
-                found[key] = fit_model(runs, model, level, seed, draws=DRAWS_TO_RANK, on=on)
+                found[key] = fit(runs, model, level, seed, draws=DRAWS_TO_RANK, on=on)
             except SojournError as error:
                 found[key] = error
         one = found[key]
@@ -63,7 +63,7 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
         if (spread := spread_square(fitted, runs)) is not None:
             squares[name] = np.append(squares[name], spread)
     found_best = ranked(fits, squares)
-    best = fit_model(runs, models[found_best.chosen], level, seed, on=on)
+    best = fit(runs, models[found_best.chosen], level, seed, on=on)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 
 

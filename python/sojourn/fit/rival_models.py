@@ -17,7 +17,7 @@ from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
@@ -123,7 +123,7 @@ def _fitted(
     for name, model in models.items():
         try:
             if isinstance(model, Model):
-                fits[name] = fit_model(runs, replace(model, name=name), level, seed, on=on)
+                fits[name] = fit(runs, replace(model, name=name), level, seed, on=on)
             elif model == AUTO:
                 chosen = choose_model(runs, level, seed, on=on)
                 fits[name] = chosen.best

@@ -15,7 +15,7 @@ from sojourn.errors import InputError, ModelError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import measured_value, observe_run, observe_runs
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.rival_models import AVERAGED, by_runs, fit_rivals, read_rivals, rival_names
@@ -115,7 +115,7 @@ class ModelFilesTemplate(FitTemplate):
         if len(models) == 1:
             ((name, model),) = models.items()
             if isinstance(model, Model):
-                return RivalModels({name: fit_model(seen, model, seed=seed)}, name)
+                return RivalModels({name: fit(seen, model, seed=seed)}, name)
             chosen = choose_model(seen, seed=seed)
             return RivalModels({name: chosen.best}, name, chosen.why)
         chosen = fit_rivals(seen, models, seed=seed)

@@ -21,7 +21,7 @@ FOLDER = Path(cli.__file__).parent
 FUNCTIONS = {
     "capacity": "sojourn:capacity",
     "load": "sojourn:execute", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
-    "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit_model", "predict": "sojourn:predict",
+    "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query", "control": "sojourn.control:simulate",
     "oscillation": "sojourn:oscillation", "report": "sojourn:write_html", "study": "sojourn:run_study",
     "serve kv": "sojourn.lab:EmbeddedKv", "design make": "sojourn.design:full_factorial",
