@@ -67,5 +67,6 @@ def _exactly(value: Any) -> Any:
 KINDS: dict[str, Callable[[Any], Any]] = {
     "population": _positive, "rate_per_s": _positive, "think_s": _positive, "service_s": _pattern, "visits": _pattern,
     "service": _types, "think": _types, "arrivals": _types, "passes": _positive,
+    "hosts": lambda hosts: tuple((k, one.variant) for k, one in hosts.items()),
     "dependent_times": lambda times: tuple((t.station, t.cls, t.formula.text) for t in times),
 }  # fmt: skip
