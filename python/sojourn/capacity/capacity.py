@@ -65,7 +65,8 @@ def capacity(
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
     where = Path(out) if out is not None else Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
     _check(factors or {}, what_if)
-    watched = watched or WatchedResources(pids=_listening(urls))
+    watched = watched or WatchedResources(pids=() if load.get("unix_socket") else _listening(urls))
+    cores = list(cores)
     common: dict[str, Any] = {
         "watched": watched,
         "cores": cores,

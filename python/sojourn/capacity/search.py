@@ -91,6 +91,7 @@ class _Search:
         self.folders: list[RunFolder] = []
         self.runs: list[CapacityRun] = []
         self.known = Known()
+        self.before: Estimate | None = None  # the answer before the last run
         self.requests = 0
 
     @property
@@ -100,8 +101,8 @@ class _Search:
 
     @property
     def text(self) -> str:
-        """The objective in words."""
-        return " and ".join(one.text for one in self.objectives) or "what the service bears at all"
+        """The objective in words; "" where there is none."""
+        return " and ".join(one.text for one in self.objectives)
 
     def answer(self) -> Capacity:
         stopped = f"no run was made: {self.light.missed}" if self.light.missed else ""
@@ -114,7 +115,7 @@ class _Search:
                 began = self.clock()
                 self.make(rate)
                 stopped = self.failed()
-                self.known = self.fit()
+                self.before, self.known = self.known.rate, self.fit()
                 self.run_s = max(self.run_s, self.clock() - began)
                 self.told(self.line())
         return self.told_answer(stopped)
@@ -151,9 +152,11 @@ class _Search:
         return ""
 
     def well_known(self) -> bool:
-        found, most = self.known.rate, self.highest
+        """Narrow enough, and where it was before the last run: an interval that is narrow by chance is not believed at once."""
+        found, before = self.known.rate, self.before
         assert found is not None
-        return found.half_width <= self.limits.precision and most >= 0.6 * found.value
+        near = before is not None and abs(found.value / before.value - 1) <= self.limits.precision
+        return near and found.half_width <= self.limits.precision and self.highest >= 0.6 * found.value
 
     def enough_of(self, rate: float) -> bool:
         """Whether that rate was measured, and met what was asked with room."""
