@@ -24,10 +24,10 @@ kind = "bulletin"
 scale = 0.002
 
 [load]
-for = "1.5s"
-ramp_up = "0.5s"
+for = "3s"
+ramp_up = "0.8s"
 users = 60
-think = "50ms"
+think = "100ms"
 mix = "readwrite"
 
 [[section]]
