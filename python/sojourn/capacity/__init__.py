@@ -8,8 +8,8 @@ SearchLimits      how many runs, how long, how far
 
 from sojourn.capacity.capacity import capacity
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
-from sojourn.capacity.estimate import Estimate
+from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search import search
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 
-__all__ = ["Capacity", "CapacityRun", "Estimate", "LightLoad", "SearchLimits", "capacity", "search"]
+__all__ = ["Capacity", "CapacityRun", "LightLoad", "RateInterval", "SearchLimits", "capacity", "search"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sojourn.capacity.estimate import Estimate
-from sojourn.capacity.what_limits import Limit
+from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.what_limits import ServiceLimit
 from sojourn.fit import FittedModel
 from sojourn.units import seconds
 
@@ -39,17 +39,17 @@ class Capacity:
     """
 
     objective: str
-    rate_per_s: Estimate | None
-    saturation_per_s: Estimate | None
+    rate_per_s: RateInterval | None
+    saturation_per_s: RateInterval | None
     level: float
     why: str
     stopped: str
-    limit: Limit | None
+    limit: ServiceLimit | None
     model: str
     runs: tuple[CapacityRun, ...]
     requests: int
     took_s: float
-    what_if: Mapping[str, Estimate] = field(default_factory=dict)
+    what_if: Mapping[str, RateInterval] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     nobody: bool = False
     fitted: FittedModel | None = None

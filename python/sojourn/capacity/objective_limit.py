@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from sojourn.capacity.estimate import Estimate
+from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
 from sojourn.plan.objective import Quantity
@@ -48,13 +48,10 @@ class MeasuredFigures:
     def error_of(self, value_s: float, least_s: float) -> float:
         """Relative standard error of a quantile of `value_s`, where `least_s` is what a request takes that waits for nobody: what is
         uncertain is the waiting, of which a quantile has more than a mean."""
-        waiting_s = max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
-        more = max(value_s - least_s, 0.0) / waiting_s if waiting_s > 0 else 1.0
-        return (
-            max(AS_MEAN * self.error * self.mean_s * more / value_s, LEAST_ERROR)
-            if self.mean_s
-            else max(AS_MEAN * self.error, LEAST_ERROR)
-        )
+        if not self.mean_s:
+            return max(AS_MEAN * self.error, LEAST_ERROR)
+        more = max(value_s - least_s, 0.0) / max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
+        return max(AS_MEAN * self.error * self.mean_s * more / value_s, LEAST_ERROR)
 
 
 def quantity_of(one: Objective) -> Quantity:
@@ -66,10 +63,10 @@ def limit_of(
     fitted: FittedModel,
     objectives: Sequence[Objective],
     measured: Sequence[MeasuredFigures],
-    saturation_per_s: Estimate | None,
+    saturation_per_s: RateInterval | None,
     level: float,
     settings: Mapping[str, float] | None = None,
-) -> Estimate:
+) -> RateInterval:
     """The largest rate in 1/s that meets all `objectives` (each `mean` or `pQ` with `<`), with its interval.
 
     `measured`: of the runs that were fitted. `settings`: factors of the service that are other than they were. Without objectives it is the
@@ -93,7 +90,7 @@ def limit_of(
         rates = np.linspace(0.8 * low, min(1.2 * high, most), 2 * POINTS)
     limits = np.where(nowhere, 0.0, limits)
     low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
-    return Estimate(float(middle), float(low), float(high) if high < 0.999 * most else None)
+    return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None)
 
 
 @dataclass(frozen=True)
@@ -169,7 +166,7 @@ def _said(predictor: Predictor, rates: Array, quantity: Quantity) -> Array:
 def _most(
     predictor: Predictor,
     settings: Mapping[str, float],
-    saturation: Estimate | None,
+    saturation: RateInterval | None,
     measured: Sequence[MeasuredFigures],
 ) -> float:
     """A rate that no draw bears: twice and more until none is stable."""

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.capacity_run import capacity_run, figures
-from sojourn.capacity.estimate import Estimate
 from sojourn.capacity.objective_limit import limit_of
+from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
-from sojourn.capacity.what_limits import what_limits
-from sojourn.diagnosis.load_levels import diagnose
+from sojourn.capacity.what_limits import full_at, what_limits
 from sojourn.errors import InputError, SojournError
 from sojourn.fit import FittedModel, observe_runs
 from sojourn.fit.model_selection import choose_model
@@ -29,8 +28,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
 Measured = Callable[[float], RunFolder]
-FEWEST = 3  # rates, before there is a model
-BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had
+BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had: the rates before there is a model
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
 MOST_FULL = 0.9  # of the lower end of saturation
@@ -40,12 +38,12 @@ BELOW = 0.94  # of the answer, where the answer itself was measured
 
 
 @dataclass(frozen=True)
-class Known:
+class SearchState:
     """What the runs say so far."""
 
     fitted: FittedModel | None = None
-    rate: Estimate | None = None
-    saturation: Estimate | None = None
+    rate: RateInterval | None = None
+    saturation: RateInterval | None = None
     why: str = ""
     words: str = ""
 
@@ -90,8 +88,8 @@ class _Search:
         self.began = clock()
         self.folders: list[RunFolder] = []
         self.runs: list[CapacityRun] = []
-        self.known = Known()
-        self.before: Estimate | None = None  # the answer before the last run
+        self.known = SearchState()
+        self.before: RateInterval | None = None  # the answer before the last run
         self.requests = 0
 
     @property
@@ -107,13 +105,12 @@ class _Search:
     def answer(self) -> Capacity:
         stopped = f"no run was made: {self.light.missed}" if self.light.missed else ""
         if stopped:
-            self.known = Known(why=f"no rate meets {self.text}: a single user misses {self.light.missed}")
+            self.known = SearchState(why=f"no rate meets {self.text}: a single user misses {self.light.missed}")
         while not stopped:
-            rate = self.next_rate()
-            stopped = self.stop(rate)
+            stopped = self.stop()
             if not stopped:
                 began = self.clock()
-                self.make(rate)
+                self.make(self.next_rate())
                 stopped = self.failed()
                 self.before, self.known = self.known.rate, self.fit()
                 self.run_s = max(self.run_s, self.clock() - began)
@@ -132,14 +129,16 @@ class _Search:
         for reason in last.reasons:
             if REQUESTS_FAILED in reason:
                 return f"stopped at {per_second(last.rate_per_s)}: {reason}"
-        for one in self.objectives:
-            value = last.figures.get(one.figure)
-            if one.figure == "errors" and not one.met(value):
-                return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(value)}"
+        for one in self.failures_missed(last):
+            return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(last.figures.get(one.figure))}"
         return ""
 
-    def stop(self, rate: float) -> str:
-        """Why no run at `rate` is made; "" where it is."""
+    def failures_missed(self, run: CapacityRun) -> list[Objective]:
+        """Limits of failures that a run missed."""
+        return [one for one in self.objectives if one.figure == "errors" and not one.met(run.figures.get("errors"))]
+
+    def stop(self) -> str:
+        """Why no further run is made; "" where one is."""
         if self.known.rate is not None and self.well_known():
             return f"known to {percent(self.limits.precision, 0)}"
         if len(self.runs) >= self.limits.runs:
@@ -160,21 +159,22 @@ class _Search:
 
     def enough_of(self, rate: float) -> bool:
         """Whether that rate was measured, and met what was asked with room."""
-        return any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs) and len(self.runs) >= FEWEST
+        return any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs) and len(self.runs) >= len(
+            BEGIN
+        )
 
     @property
     def highest(self) -> float:
         return max((one.rate_per_s for one in self.runs), default=0.0)
 
     def next_rate(self) -> float:
-        most = self.bound()
         if len(self.runs) < len(BEGIN):
-            wanted = min(BEGIN[len(self.runs)] * self.light.borne_per_s, most)
+            wanted = BEGIN[len(self.runs)] * self.light.borne_per_s
         elif self.known.rate is None:
             wanted = self.highest * STEP
         else:
             wanted = self.known.rate.value
-        rate = min(wanted, most)
+        rate = min(wanted, self.bound())
         while self.was_measured(rate):
             rate *= BELOW
         return float(f"{rate:.4g}")
@@ -193,21 +193,13 @@ class _Search:
         ends += [BELOW_FULL * min(full)] if full else []
         if self.known.saturation is not None and not self.limits.saturate:
             ends.append(MOST_FULL * self.known.saturation.low)
-        elif busy := self.busy_per_request():
-            ends.append(MOST_BUSY / busy)
+        elif watched := full_at(self.folders):
+            ends.append(MOST_BUSY * watched[0][0])
         return max(min(ends), 1e-3)
 
-    def busy_per_request(self) -> float:
-        """Seconds a request of the busiest of what was watched, over its servers: by the utilisation law it is full at 1 over that."""
-        found = diagnose(self.folders) if self.folders else {}
-        shares = [
-            r.busy / level.throughput_per_s for one in found.values() for level in [one.top] for r in level.resources
-        ]
-        return max(shares, default=0.0)
-
-    def fit(self) -> Known:
+    def fit(self) -> SearchState:
         """A model of the runs so far."""
-        if len({one.rate_per_s for one in self.runs}) < FEWEST:
+        if len({one.rate_per_s for one in self.runs}) < len(BEGIN):
             return self.known
         try:
             chosen = choose_model(observe_runs(self.folders))
@@ -218,10 +210,14 @@ class _Search:
         try:
             rate = limit_of(fitted, self.times, figures(self.runs), saturation, self.limits.level)
         except SojournError as error:
-            return Known(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")
+            return SearchState(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")
         if not rate.value > 0:
-            return Known(fitted, None, saturation, f"no rate meets {self.text}, as far as these runs tell", chosen.name)
-        return Known(fitted, rate, saturation, "" if chosen.good else "no model fits these runs well", chosen.name)
+            return SearchState(
+                fitted, None, saturation, f"no rate meets {self.text}, as far as these runs tell", chosen.name
+            )
+        return SearchState(
+            fitted, rate, saturation, "" if chosen.good else "no model fits these runs well", chosen.name
+        )
 
     def line(self) -> str:
         last = self.runs[-1]
@@ -266,20 +262,17 @@ class _Search:
         ]
         return f"there is no model of {len(self.runs)} runs: {'; '.join(filter(None, said))}"
 
-    def within_failures(self, rate: Estimate | None, notes: list[str]) -> Estimate | None:
+    def within_failures(self, rate: RateInterval | None, notes: list[str]) -> RateInterval | None:
         """No more than the rate at which requests failed."""
-        bad = [
-            run.rate_per_s for run in self.runs for one in self.objectives
-            if one.figure == "errors" and not one.met(run.figures.get("errors"))
-        ]  # fmt: skip
+        bad = [run.rate_per_s for run in self.runs if self.failures_missed(run)]
         if rate is None or not bad or rate.value < min(bad):
             return rate
         good = max((run.rate_per_s for run in self.runs if run.rate_per_s < min(bad)), default=0.0)
         notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
-        return Estimate((good + min(bad)) / 2, good, min(bad))
+        return RateInterval((good + min(bad)) / 2, good, min(bad))
 
 
-def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> Estimate | None:
+def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> RateInterval | None:
     rows = (
         fitted.predict({"rate_per_s": rate_per_s}, level).frame.filter(metric="saturation_rate", station="").to_dicts()
     )
@@ -287,4 +280,4 @@ def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> Estimat
     if row is None:
         return None
     low = row["value"] if row["low"] is None else row["low"]
-    return Estimate(row["value"], low, row["high"])
+    return RateInterval(row["value"], low, row["high"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.capacity.estimate import Estimate
+from sojourn.capacity.rate_interval import RateInterval
 from sojourn.diagnosis.load_levels import diagnose
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent
@@ -19,7 +19,7 @@ LEAST_BUSY = 0.85  # at saturation, of what is the limit
 
 
 @dataclass(frozen=True)
-class Limit:
+class ServiceLimit:
     """`name` of what is full first and its share of busy time at the answer, where it was watched; `next_name`, full at `next_per_s`;
     in words."""
 
@@ -30,15 +30,23 @@ class Limit:
     text: str
 
 
-def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Estimate | None) -> Limit | None:
-    """At `rate_per_s`, of the runs' watched resources; None where nothing was watched and no saturation is known."""
-    found = next(iter(diagnose(folders).values()), None)
-    top = found.top if found is not None else None
-    each = {} if top is None else {r.name: r.busy / top.throughput_per_s for r in top.resources if r.busy > 0}
-    full = sorted(((1 / per_request, name) for name, per_request in each.items()))
+def full_at(folders: Sequence[RunFolder]) -> list[tuple[float, str]]:
+    """What was watched: the rate in 1/s at which it is full, by the level with the most load, and its name; the first to be full first."""
+    return sorted(
+        (diagnosis.top.throughput_per_s / resource.busy, resource.name)
+        for diagnosis in (diagnose(folders).values() if folders else ())
+        for resource in diagnosis.top.resources
+        if resource.busy > 0
+    )
+
+
+def what_limits(
+    folders: Sequence[RunFolder], rate_per_s: float, saturation: RateInterval | None
+) -> ServiceLimit | None:
+    """At `rate_per_s`, of the runs' watched resources; None where no saturation is known."""
     if saturation is None:
         return None
-    at = saturation.value
+    full, at = full_at(folders), saturation.value
     if full and at / full[0][0] >= LEAST_BUSY:
         name, busy = full[0][1], rate_per_s / full[0][0]
         text = f"what limits it: {name}, {percent(busy, 0)} busy at that rate"
@@ -53,4 +61,4 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Est
         text = f"what limits it was not watched: workers that wait, a lock, a pool or a service behind it{seen}"
     if later:
         text += f"; next: {later[0][1]}, full at {per_second(later[0][0])}"
-    return Limit(name, busy, later[0][1] if later else "", later[0][0] if later else 0.0, text)
+    return ServiceLimit(name, busy, later[0][1] if later else "", later[0][0] if later else 0.0, text)

@@ -12,14 +12,14 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.console import console, finite
 from sojourn.cli.measure import HOST, cores, shown
+from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
+from sojourn.errors import ObjectiveMissed
 from sojourn.terminal import say
 from sojourn.units import duration_s, number
 
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
-
-MISSED, CANNOT_TELL = 7, 8  # exit codes
 
 
 def capacity(
@@ -84,7 +84,7 @@ def capacity(
     else:
         _tell(found, where)
     if not found.answered:
-        raise typer.Exit(MISSED if found.nobody else CANNOT_TELL)
+        raise typer.Exit(ObjectiveMissed.exit_code if found.nobody else CANNOT_TELL)
 
 
 def _tell(found: Capacity, where: Path) -> None:

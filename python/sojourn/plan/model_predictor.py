@@ -233,9 +233,7 @@ def _editable(model: Model, path: str) -> bool:
     part, _, rest = path.partition(".")
     if part == "stations":
         return any(isinstance(s, Multicore) and rest.startswith(f"{s.name}.") for s in model.stations)
-    return (part in ("demands_s", "service_s", "stations") and path.count(".") == 2) or (
-        part == "classes" and path.count(".") == 2
-    )
+    return part in ("demands_s", "service_s", "classes") and path.count(".") == 2
 
 
 def _edit(model: Model, path: str) -> Edit | None:

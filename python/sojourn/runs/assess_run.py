@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
+from sojourn.runs.generator_lateness import LATE
 from sojourn.runs.host_samples import core_shares, counter_changes
 from sojourn.runs.measurement_window import choose_window, in_window, responses
 from sojourn.runs.run_folder import RunFolder
@@ -130,7 +131,7 @@ def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
                 "p99": "1 % {} late or later, {} of the 99 % quantile of the",
             }
             told = said[figure].format(f"{late * 1e3:.2g} ms", f"{late / response:.0%}")
-            reasons.append(f"the generator was the bottleneck: it sent {told} response time; "
+            reasons.append(f"{LATE}: it sent {told} response time; "
                            "give it a core of its own, more lanes or a lower rate")  # fmt: skip
     return reasons[:1]
 
@@ -172,7 +173,7 @@ def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, check
     reasons = _schedule(folder, inside, window, checks)
     if reasons or generator.get("schedule_kept", True):
         return reasons
-    return [f"the generator was the bottleneck: {generator['schedule_reason']}"]
+    return [f"{LATE}: {generator['schedule_reason']}"]
 
 
 def _all_schedules(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from sojourn.units import per_second, percent
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RateInterval:
     """A rate in 1/s with its interval; `high` None where nothing says how high it can be."""
 
     value: float
