@@ -1,10 +1,11 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
-too (`capacity`, `fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
+too (`capacity`, `compare`, `fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
 
 Table      Metrics
 Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
+Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
 Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
            Choice
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from sojourn import units as units
     from sojourn.capacity.capacity import capacity as capacity
     from sojourn.cases import Case as Case
+    from sojourn.compare.compare import compare as compare
     from sojourn.control import Set as Set
     from sojourn.diagnosis.load_levels import diagnose as diagnose
     from sojourn.diagnosis.oscillation import oscillation as oscillation
@@ -152,6 +154,7 @@ _HOMES = {
     "Analysis": "study.analysis",
     "Case": "cases",
     "capacity": "capacity",
+    "compare": "compare",
     "CallSystem": "study.kinds.call_system",
     "FitTemplate": "study.fit_templates",
     "Resource": "runs.resources",

@@ -13,6 +13,7 @@ from sojourn.terminal import say
 # a file each, of the same name, with what the list of verbs says of it: the first paragraph of its own help
 VERBS = {
     "capacity": "Finds how many requests per second a service bears within an objective, by few runs that a model chooses.",
+    "compare": "Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.",
     "load": "Puts a known load on a service and says how long answers took, from when they were due and from when sent.",
     "measure": (
         "Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics of "

@@ -58,7 +58,7 @@ class IntervalEstimate:
         )
 
 
-def student_quantile(p: float, degrees: int) -> float:
+def student_quantile(p: float, degrees: float) -> float:
     """Quantile `p` in (0, 1) of Student's t with so many degrees of freedom, at least 1."""
     from scipy.special import stdtrit  # 0.2 s to import, which a load would wait for before it begins
 

@@ -19,7 +19,7 @@ from sojourn.cli.app import command_line
 FOLDER = Path(cli.__file__).parent
 # verb → module:function; `sojourn` itself where the index shows it
 FUNCTIONS = {
-    "capacity": "sojourn:capacity",
+    "capacity": "sojourn:capacity", "compare": "sojourn:compare",
     "load": "sojourn:execute", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
     "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query", "control": "sojourn.control:simulate",

@@ -1,0 +1,137 @@
+"""`sojourn compare A B`: run folders, two commands or two URLs; better, worse, equivalent, or cannot tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli import http_options as http
+from sojourn.cli.console import console, finite, print_table
+from sojourn.cli.measure import HOST, cores, shown
+from sojourn.cli.query import CANNOT_TELL
+from sojourn.errors import InputError, ObjectiveMissed
+from sojourn.terminal import say
+from sojourn.units import duration_s, number
+
+if TYPE_CHECKING:
+    from sojourn.compare import Comparison, InterleavedLimits
+
+TURN: dict[str, Any] = {"rich_help_panel": "Measured here, in turn"}
+UNSAID: dict[str, Any] = {**TURN, "show_default": False}
+
+
+def compare(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="A and B: run folders, or folders that hold them; or one that holds a and b")
+    ] = None,
+    run: Annotated[tuple[str, str] | None, typer.Option(help="two commands, run in turn", show_default=False)] = None,
+    url: Annotated[tuple[str, str] | None, typer.Option(help="two URLs, loaded in turn", show_default=False)] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="judged: mean, p50, p90, p99, throughput, demand; of commands time, cpu; several times", show_default=False),
+    ] = None,
+    margin: Annotated[str, typer.Option(help="a difference that does not matter")] = "5%",
+    level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
+    blocks: Annotated[int, typer.Option(help="in each of which A and B are run once", **TURN)] = 10,
+    within: Annotated[str, typer.Option(help="time for all blocks", **TURN)] = "3m",
+    warm_up: Annotated[int, typer.Option(help="of commands: runs of each that do not count", **TURN)] = 1,
+    rate: Annotated[float | None, typer.Option(help="of URLs: requests per second", **UNSAID)] = None,
+    users: Annotated[int | None, typer.Option(help="of URLs: closed loop with so many users", **UNSAID)] = None,
+    length: Annotated[str, typer.Option("--for", help="of URLs: length of each run", **TURN)] = "8s",
+    connections: Annotated[int, typer.Option(help="of URLs: connections opened before the start", **TURN)] = 64,
+    timeout: Annotated[str | None, typer.Option(help="of a request [10s], or of a command [10m]", **UNSAID)] = None,
+    seed: Annotated[int, typer.Option(help="of the order, and of the schedules", **TURN)] = 1,
+    service_cores: Annotated[str, typer.Option(help="of URLs: cores they run on, e.g. 0,1; default: all", **HOST)] = "",
+    method: http.Method = None,
+    header: http.Header = None,
+    body: http.Body = None,
+    status: http.Status = None,
+    bearer_env: http.BearerEnv = None,
+    basic_env: http.BasicEnv = None,
+    ca: http.Ca = None,
+    insecure: http.Insecure = None,
+    out: Annotated[Path | None, typer.Option(help="of URLs: folder for the run folders [runs/compare-TIME]", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
+) -> None:  # fmt: skip
+    """Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.
+
+    A difference has an interval, and equivalence a test of its own: that no difference was found does not show that there is none. Exit
+    code 0: better or equivalent, 7: worse, 8: cannot tell.
+    """
+    from sojourn.compare import InterleavedLimits
+
+    if sum(given is not None for given in (sources or None, run, url)) != 1:
+        raise InputError("A and B", "compare", "give two folders, or --run 'A' 'B', or --url A B")
+    judged: dict[str, Any] = {"metrics": metric or (), "margin": _share(margin), "level": level}
+    if sources:
+        found = _folders(sources, judged)
+    else:
+        limits = InterleavedLimits(blocks, duration_s(within, "--within"), seed)
+        if run is not None:
+            found = _commands(run, limits, warm_up, timeout, judged)
+        else:
+            assert url is not None
+            load = http.http_given(
+                method=method, header=header, body=body, template=None, requests=None, status=status, bearer_env=bearer_env,
+                basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=None,
+            )  # fmt: skip
+            load |= {
+                "connections": connections, "timeout_s": duration_s(timeout or "10s", "--timeout"), "rate_per_s": rate, "users": users,
+                "run_s": duration_s(length, "--for"), "cores": cores(service_cores, "--service-cores"), "out": out,
+            }  # fmt: skip
+            found = _urls(url, limits, load, judged)
+    say(json.dumps(finite(found.to_dict()), allow_nan=False)) if as_json else _tell(found)
+    raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
+
+
+def _folders(sources: list[Path], judged: dict[str, Any]) -> Comparison:
+    from sojourn.compare import compare as compare_runs
+
+    if len(sources) == 1:
+        sources = [sources[0] / side for side in ("a", "b")]
+    if len(sources) != 2:
+        raise InputError(f"{len(sources)} folders", "compare", "give two, A and B; a folder may hold several runs")
+    return compare_runs(sources[0], sources[1], **judged)
+
+
+def _commands(
+    run: tuple[str, str], limits: InterleavedLimits, warm_up: int, timeout: str | None, judged: dict[str, Any]
+) -> Comparison:
+    from sojourn.compare import compare_commands
+    from sojourn.compare.compare_commands import TIMEOUT_S
+
+    timeout_s = TIMEOUT_S if timeout is None else duration_s(timeout, "--timeout")
+    return compare_commands(
+        run[0], run[1], limits=limits, warm_up=warm_up, timeout_s=timeout_s, told=_progress, **judged
+    )
+
+
+def _urls(url: tuple[str, str], limits: InterleavedLimits, load: dict[str, Any], judged: dict[str, Any]) -> Comparison:
+    from sojourn.compare import compare_urls
+
+    return compare_urls(url[0], url[1], limits=limits, told=_progress, shown=shown, **load, **judged)
+
+
+def _progress(line: str) -> None:
+    say(line, err=True)
+
+
+def _tell(found: Comparison) -> None:
+    from rich.table import Table
+
+    printed = console()
+    first, *rest = found.lines()
+    printed.print(first, style="bold", markup=False, highlight=False, soft_wrap=True)
+    table = Table("metric", *found.names, "B against A", "verdict", box=None, header_style="dim")
+    for one in found.metrics:
+        table.add_row(*one.cells)
+    print_table(table)
+    for line in rest:
+        printed.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _share(text: str) -> float:
+    return number(text[:-1], "--margin") / 100 if text.endswith("%") else number(text, "--margin")

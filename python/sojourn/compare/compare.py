@@ -1,0 +1,109 @@
+"""`compare`: runs of B beside runs of A, metric by metric, with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sojourn.compare.comparison import (
+    BETTER,
+    CANNOT_TELL,
+    EQUIVALENT,
+    WORSE,
+    Comparison,
+    MetricComparison,
+    overall,
+)
+from sojourn.compare.log_ratio import LogRatio
+from sojourn.compare.matched_runs import MatchedRuns, match
+from sojourn.compare.run_values import MORE_IS_BETTER, UNITS, RunValues, read_runs
+from sojourn.errors import InputError
+from sojourn.runs.run_folder import RunFolder
+
+Sources = Path | str | RunFolder | Sequence[Path | str | RunFolder]
+ORDER = ("mean", "time", "p50", "p90", "p99", "throughput", "demand", "cpu")
+
+
+def compare(
+    a: Sources, b: Sources, *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9, names: tuple[str, str] = ("A", "B"),
+) -> Comparison:  # fmt: skip
+    """Run folders of B beside run folders of A: better, worse, equivalent, or cannot tell.
+
+    Args:
+        a, b: run folders, folders that hold them, or lists of these.
+        metrics: those that the verdict is about [`mean`]: `mean`, `p50`, `p90`, `p99`, `throughput`, `demand` ….
+        margin: relative difference that does not matter, above 0 and below 1. level: of the intervals, in (0, 1).
+        names: what the two are called.
+
+    Raises:
+        InputError: a metric that these runs do not have, a value out of range, no load and no factors in common. RunFolderError: no run.
+        LoadError: no valid run on one side.
+    """
+    given = [[one] if isinstance(one, Path | str | RunFolder) else list(one) for one in (a, b)]
+    check_apart(*given)
+    sides = [read_runs(one) for one in given]
+    return compare_values(sides[0], sides[1], metrics=metrics, margin=margin, level=level, names=names)
+
+
+def compare_values(
+    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9,
+    names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = (),
+) -> Comparison:  # fmt: skip
+    """The same for what runs of any kind said; without `metrics` the verdict is about the first of mean and time that both have."""
+    check_range(margin, level)
+    runs = match(a, b, names)
+    there = sorted(runs.metrics, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    asked = list(dict.fromkeys(metrics)) or there[:1]
+    for name in asked:
+        if name not in there:
+            raise InputError(
+                f"metric {name!r}", "--metric", f"use one that all runs have: {', '.join(there) or 'there is none'}"
+            )
+    own_level = 1 - (1 - level) / len(asked)  # C. E. Bonferroni, 1936: all of them hold at `level`
+    found = tuple(_judged(name, runs, margin, own_level if name in asked else level, name in asked) for name in there)
+    verdict = overall({one.metric: one.verdict for one in found if one.judged})
+    return Comparison(
+        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared, (*notes, *runs.notes),
+    )  # fmt: skip
+
+
+def check_apart(a: Sequence[Path | str | RunFolder], b: Sequence[Path | str | RunFolder]) -> None:
+    """Raises InputError for a folder on both sides: a run beside itself is always alike."""
+    sides = [{(one.path if isinstance(one, RunFolder) else Path(one)).resolve() for one in side} for side in (a, b)]
+    for one in sorted(sides[0]):
+        if any(one == other or one in other.parents or other in one.parents for other in sides[1]):
+            raise InputError(f"{one} on both sides", "compare", "give different runs as A and as B")
+
+
+def check_range(margin: float, level: float) -> None:
+    """Raises InputError."""
+    if not (0 < margin < 1):
+        raise InputError(margin, "--margin", "give a share above 0 and below 1, like 5%")
+    if not (0 < level < 1):
+        raise InputError(level, "--level", "give a number between 0 and 1, like 0.9")
+
+
+def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bool) -> MetricComparison:
+    ratio = runs.ratio(name)
+    low, high = ratio.interval(level)
+    differs = not low <= 1 <= high
+    equivalent = 1 / (1 + margin) <= low and high <= 1 + margin
+    verdict = _verdict(ratio, differs, equivalent, name in MORE_IS_BETTER)
+    more: int | None = 0
+    if verdict == CANNOT_TELL:
+        needed = ratio.runs_needed(margin, level)
+        more = None if needed is None else max(needed - ratio.count, 1)
+    a, b = runs.means(name)
+    return MetricComparison(
+        name, UNITS.get(name, "s"), a, b, ratio.ratio - 1, low - 1 if ratio.known else None,
+        high - 1 if ratio.known else None, level, differs, equivalent, verdict, asked, more,
+    )  # fmt: skip
+
+
+def _verdict(ratio: LogRatio, differs: bool, equivalent: bool, more_is_better: bool) -> str:
+    """A difference that is certain and does not matter is equivalent."""
+    if equivalent:
+        return EQUIVALENT
+    if not differs:
+        return CANNOT_TELL
+    return BETTER if (ratio.difference > 0) == more_is_better else WORSE

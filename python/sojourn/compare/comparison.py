@@ -1,0 +1,125 @@
+"""`Comparison`: what came of a comparison, as data and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sojourn.units import percent, quantity
+
+BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
+UNKNOWN_NEED = "runs of one side do not tell how runs differ: give at least 3 of each"
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
+    where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin. `judged`: the verdict of the
+    comparison is about it. `more_runs` of each side (pairs, where blocks are paired) with which four of five such comparisons tell;
+    0 where this one does, None where nobody knows or it is more than 1000."""
+
+    metric: str
+    unit: str
+    a: float
+    b: float
+    change: float
+    low: float | None
+    high: float | None
+    level: float
+    differs: bool
+    equivalent: bool
+    verdict: str
+    judged: bool
+    more_runs: int | None
+
+    @property
+    def interval_text(self) -> str:
+        """Such as `+8.2 % (90 %: +4.1 % … +12.5 %)`."""
+        if self.low is None or self.high is None:
+            return f"{percent(self.change, sign=True)}, no interval"
+        ends = f"{percent(self.low, sign=True)} … {percent(self.high, sign=True)}"
+        return f"{percent(self.change, sign=True)} ({percent(self.level, 0)}: {ends})"
+
+    @property
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """Metric, A, B, change, verdict."""
+        told = self.verdict if self.judged else f"({self.verdict})"
+        return self.metric, quantity(self.a, self.unit), quantity(self.b, self.unit), self.interval_text, told
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B beside A. `verdict` is about the metrics that are `judged`: worse where one of them is, better where one is and none is worse,
+    equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `design`: how the runs were put beside
+    each other. `counts`: runs of A and of B. `compared`: what differs between the sides, in words. `notes`: what else there is to know."""
+
+    names: tuple[str, str]
+    verdict: str
+    metrics: tuple[MetricComparison, ...]
+    margin: float
+    level: float
+    design: str
+    counts: tuple[int, int]
+    compared: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> tuple[MetricComparison, ...]:
+        return tuple(one for one in self.metrics if one.judged)
+
+    def __getitem__(self, metric: str) -> MetricComparison:
+        """By name. Raises KeyError for one that these runs do not have."""
+        return next((one for one in self.metrics if one.metric == metric), None) or _missing(metric)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: every field; times in s, rates in 1/s, changes and levels as shares."""
+        return {**asdict(self), "first_line": self.first_line()}
+
+    def first_line(self) -> str:
+        """The answer."""
+        about = "; ".join(f"{one.metric} {one.interval_text}" for one in self.judged)
+        within = f", within {percent(self.margin, 0)}" if self.verdict == EQUIVALENT else ""
+        return f"{self.verdict}: {about}{within}{self._more()}"
+
+    def _more(self) -> str:
+        if self.verdict != CANNOT_TELL:
+            return ""
+        needs = [one.more_runs for one in self.judged if one.verdict == CANNOT_TELL]
+        margin = f"; the margin is {percent(self.margin, 0)}"
+        if any(need is None for need in needs):
+            more = UNKNOWN_NEED if min(self.counts) < 2 else "more than 1000 runs of each side would be needed to tell"
+            return f"{margin}; {more}"
+        return f"{margin}; about {max(need or 0 for need in needs)} more runs of each side would tell"
+
+    def lines(self) -> list[str]:
+        """The answer and what belongs to it, without the table."""
+        beside = [one.metric for one in self.metrics if not one.judged]
+        about = " and ".join(one.metric for one in self.judged)
+        others = f"; beside it, each at its own level: {', '.join(beside)}" if beside else ""
+        many = (
+            f", each at {percent(self.judged[0].level)} so that all hold at {percent(self.level, 0)}"
+            if len(self.judged) > 1
+            else ""
+        )
+        found = [self.first_line(), f"{self.design}{f'; {self.compared}' if self.compared else ''}"]
+        return [*found, f"the verdict is about {about}{many}{others}", *self.notes]
+
+    def __str__(self) -> str:
+        table = ["  ".join(one.cells) for one in self.metrics]
+        first, *rest = self.lines()
+        return "\n".join([first, *table, *rest])
+
+
+def overall(judged: Mapping[str, str]) -> str:
+    """The verdict of several metrics, by name."""
+    found = set(judged.values())
+    if WORSE in found:
+        return WORSE
+    if BETTER in found:
+        return BETTER
+    return EQUIVALENT if found == {EQUIVALENT} else CANNOT_TELL
+
+
+def _missing(metric: str) -> MetricComparison:
+    raise KeyError(metric)

@@ -1,0 +1,134 @@
+"""Which runs stand beside which, and what is said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from capacity.virtual_service import VirtualService
+
+import sojourn as sj
+from sojourn.compare import Comparison, RunValues, compare_values
+from sojourn.errors import InputError, LoadError, RunFolderError
+
+
+def side(times: list[float], rate: float = 50, **more: Any) -> list[RunValues]:
+    factors = {"rate_per_s": rate, **more.pop("factors", {})}
+    return [
+        RunValues(f"rate-{rate:g} {k}", {"mean": t, "throughput": rate}, factors, **more) for k, t in enumerate(times)
+    ]
+
+
+A = [0.0100, 0.0101, 0.0099, 0.0100]
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "equivalent"), (1.02, "equivalent"), (1.3, "worse"), (0.7, "better")]
+)
+def test_verdicts(factor: float, verdict: str) -> None:
+    found = compare_values(side(A), side([factor * t for t in A]))
+    assert found.verdict == verdict and found["mean"].change == pytest.approx(factor - 1)
+    assert found["mean"].differs == (factor != 1.0), "a difference may be certain and too small to matter"
+    assert found.first_line().startswith(f"{verdict}: mean ")
+
+
+def test_more_throughput_is_better() -> None:
+    a, b = (
+        [RunValues(str(k), {"throughput": t * (1 + k / 1000)}, {"users": 4}) for k in range(4)] for t in (100.0, 120.0)
+    )
+    assert compare_values(a, b).verdict == "better"
+
+
+def test_cannot_tell_and_how_many_more_runs() -> None:
+    found = compare_values(side([0.010, 0.012, 0.009]), side([0.011, 0.013, 0.009]))
+    more = found["mean"].more_runs
+    assert found.verdict == "cannot tell" and more is not None and more > 10
+    assert f"about {more} more runs" in found.first_line()
+
+
+def test_one_run_of_a_side_tells_nothing() -> None:
+    found = compare_values(side([0.010]), side([0.020]))
+    assert found.verdict == "cannot tell" and found["mean"].low is None and "at least 3" in found.first_line()
+
+
+def test_other_rates_are_refused_and_said() -> None:
+    with pytest.raises(InputError, match="A has at rate_per_s = 50; B has at rate_per_s = 60"):
+        compare_values(side(A), side(A, 60))
+
+
+def test_runs_at_several_rates_are_pairs_by_rate() -> None:
+    """The response time is thrice as long at the higher rate, which is no difference between the sides."""
+    a = [*side([0.010], 50), *side([0.030], 100), *side([0.060], 150)]
+    b = [*side([0.0202], 50), *side([0.0598], 100), *side([0.12], 150), *side([9.0], 200)]
+    found = compare_values(a, b)
+    assert found.verdict == "worse" and found["mean"].change == pytest.approx(1.0, abs=0.01)
+    assert found.design.startswith("3 pairs, a condition each")
+    assert any("left out of B" in note and "rate_per_s = 200" in note for note in found.notes)
+
+
+def test_a_factor_that_differs_between_the_sides_is_what_is_compared() -> None:
+    found = compare_values(side(A, factors={"workers": 2}), side([0.7 * t for t in A], factors={"workers": 4}))
+    assert found.verdict == "better" and found.compared == "workers 2 → 4"
+    with pytest.raises(InputError, match="workers = 2"):
+        compare_values(
+            [*side(A, factors={"workers": 2}), *side(A, factors={"workers": 3})], side(A, factors={"workers": 4})
+        )
+
+
+def test_a_slow_machine_in_some_blocks_is_not_in_the_difference() -> None:
+    slow = [1.0, 3.0, 1.1, 2.0, 1.5]
+    a = [RunValues("a", {"mean": 0.01 * s}, {}, f"block-{k}") for k, s in enumerate(slow)]
+    b = [RunValues("b", {"mean": 0.0102 * s * (1 + k / 1000)}, {}, f"block-{k}") for k, s in enumerate(slow)]
+    assert compare_values(a, b).verdict == "equivalent"
+    alone = [RunValues(one.name, one.values, {}) for one in b]
+    assert compare_values(a, alone).verdict == "cannot tell", "without blocks on both sides nothing belongs together"
+    fewer = compare_values(a, b[:-1])
+    assert fewer.counts == (4, 4) and any("block-4" in note for note in fewer.notes)
+
+
+def test_runs_that_are_not_valid_are_left_out_and_said() -> None:
+    bad = side([9.0], reasons=("not stationary: the response time drifted",))
+    found = compare_values(side(A), [*side(A), *bad])
+    assert found.verdict == "equivalent" and found.counts == (4, 4)
+    assert "1 of 5 runs of B are not valid" in found.notes[0] and "drifted" in found.notes[0]
+    with pytest.raises(LoadError, match="drifted"):
+        compare_values(side(A), bad)
+
+
+def test_several_metrics_are_judged_together() -> None:
+    """Each at 1 - 0.1/2, so that both hold at 0.9 (Bonferroni)."""
+    found = compare_values(side(A), side([0.7 * t for t in A]), metrics=["mean", "throughput"])
+    assert [one.level for one in found.judged] == pytest.approx([0.95, 0.95])
+    assert found.verdict == "better" and found["throughput"].verdict == "equivalent"
+    assert not compare_values(side(A), side(A), metrics=["mean"])["throughput"].judged
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"margin": 0.0}, "--margin"), ({"level": 1.0}, "--level"), ({"metrics": ["p42"]}, "mean, throughput")],
+)
+def test_values_that_cannot_be(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        compare_values(side(A), side(A), **wrong)
+
+
+def service(out: Path, delay_s: float, seed: int) -> None:
+    for k in range(3):
+        virtual = VirtualService(out / f"{k}", workers=2, delay_s=delay_s, run_s=8.0, seed=10 * seed + k)
+        virtual.run(100.0)
+
+
+def test_run_folders(tmp_path: Path) -> None:
+    service(tmp_path / "a", 0.001, 1)
+    service(tmp_path / "b", 0.011, 2)
+    found: Comparison = sj.compare(tmp_path / "a", tmp_path / "b", names=("old", "new"))
+    # M/M/2 at 100/s with 6 ms: 6/(1 - 0.3^2) = 6.59 ms (Kleinrock), and the delays
+    assert found["mean"].a == pytest.approx(7.59e-3, rel=0.05) and found["mean"].b == pytest.approx(17.59e-3, rel=0.05)
+    assert found.verdict == "worse" and found.counts == (3, 3) and "at rate_per_s = 100" in found.design
+    assert {one.metric for one in found.metrics} == {"mean", "p50", "p90", "p99", "throughput"}
+    assert found.to_dict()["metrics"][0]["verdict"] == "worse"
+    with pytest.raises(InputError, match="on both sides"):
+        sj.compare(tmp_path / "a", tmp_path / "a" / "1")
+    with pytest.raises(RunFolderError, match="no such folder"):
+        sj.compare(tmp_path / "a", tmp_path / "c")

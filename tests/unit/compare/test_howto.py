@@ -1,0 +1,42 @@
+"""docs/howto/compare-two-versions.md, followed: its commands and its Python do what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from capacity.virtual_service import VirtualService
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs/howto/compare-two-versions.md").read_text()
+
+
+@pytest.fixture
+def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for number, (name, delay_s) in enumerate({"before": 0.001, "after": 0.021}.items()):
+        for k in range(3):
+            VirtualService(tmp_path / f"runs/{name}/{k}", delay_s=delay_s, run_s=6.0, seed=10 * number + k).run(100.0)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(begin: str) -> list[str]:
+    found = re.search(rf"^    sojourn ({begin}.*)$", PAGE, re.MULTILINE)
+    assert found
+    return [sys.executable, "-m", "sojourn", *shlex.split(found[1])]
+
+
+def test_commands_in_turn() -> None:
+    done = subprocess.run(command("compare --run"), capture_output=True, text=True)
+    assert done.returncode == 7 and done.stdout.startswith("worse: time +"), done.stderr
+
+
+def test_folders_and_python(before_and_after: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = subprocess.run(command("compare runs/before"), capture_output=True, text=True)
+    assert done.returncode == 7 and done.stdout.startswith("worse: p99 +"), done.stderr
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(code, "snippet", "exec"), {})
+    assert capsys.readouterr().out.startswith("worse ")

@@ -1,0 +1,86 @@
+"""Two things measured in turn: order, bounds, commands, and the verb."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sojourn.compare import InterleavedLimits, RunValues, compare_commands
+from sojourn.compare.compare_commands import run_command
+from sojourn.compare.interleaved import interleaved, orders
+from sojourn.errors import InputError, ServiceError
+
+SOJOURN = [sys.executable, "-m", "sojourn"]
+
+
+def test_half_of_the_blocks_begin_with_a_in_an_order_at_random() -> None:
+    found = [first for first, _ in orders(40, 1)]
+    assert found.count("a") == 20 and found != ["a", "b"] * 20
+    assert orders(40, 1) == orders(40, 1) != orders(40, 2)
+    assert all(set(pair) == {"a", "b"} for pair in orders(7, 3))
+
+
+def test_no_block_is_begun_that_would_not_end_in_time() -> None:
+    now = 0.0
+
+    def run(side: str, block: int) -> RunValues:
+        nonlocal now
+        now += 2.0
+        return RunValues(f"{side} {block}", {"mean": 0.01})
+
+    a, b, stopped = interleaved(run, InterleavedLimits(10, within_s=13.0), clock=lambda: now)
+    assert len(a) == len(b) == 3 and now == 12.0 and "3 of 10 blocks" in stopped
+    now = 0.0
+    assert interleaved(run, InterleavedLimits(3, within_s=13.0), clock=lambda: now)[2] == ""
+
+
+@pytest.mark.parametrize("wrong", [{"blocks": 1}, {"within_s": 0.0}])
+def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        InterleavedLimits(**wrong)  # type: ignore[arg-type]
+
+
+def test_cpu_time_of_a_command_and_of_what_it_waited_for() -> None:
+    """A loop of 50 ms by its own clock, in a child of a shell."""
+    loop = f"{sys.executable} -S -c 'import time\nwhile time.process_time() < 0.15: pass'"
+    found = run_command(["sh", "-c", f"{loop}; true"])
+    assert 0.15 <= found["cpu"] < 0.6 and found["time"] > 0.1
+
+
+def test_a_command_that_fails_is_named_with_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match="no such table"):
+        run_command(["sh", "-c", "echo no such table >&2; exit 3"])
+    with pytest.raises(InputError, match="no-such-program"):
+        run_command(["no-such-program"])
+    with pytest.raises(InputError, match="quotation"):
+        compare_commands("echo 'a", "true")
+
+
+def test_a_command_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    with pytest.raises(ServiceError, match="not done within 300 ms"):
+        run_command(["sh", "-c", f"sleep 60 & echo $! > {told}; wait"], timeout_s=0.3)
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int(told.read_text()), 0)
+            subprocess.run(["sleep", "0.05"], check=True)
+
+
+@pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
+def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
+    words = [*SOJOURN, "compare", "--run", "sleep 0.15", b, "--blocks", "4", "--warm-up", "0", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"] == verdict and found["design"] == "4 pairs of runs, a block each"
+    assert done.stderr.count("block ") == 4
+
+
+def test_the_verb_without_two_things() -> None:
+    done = subprocess.run([*SOJOURN, "compare", "one", "--run", "true", "true"], capture_output=True, text=True)
+    assert done.returncode == 2 and "give two folders, or --run 'A' 'B', or --url A B" in done.stderr

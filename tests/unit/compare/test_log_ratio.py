@@ -1,0 +1,80 @@
+"""Ratios of runs against scipy's and statsmodels' tests on the logarithms, which are other programs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.weightstats import ttost_ind, ttost_paired
+
+from sojourn.compare import LogRatio, compare_values, paired, stratified
+from sojourn.compare.run_values import RunValues
+
+LEVEL = 0.9
+
+
+def drawn(seed: int, count: int, spread: float, ratio: float = 1.0) -> np.ndarray:
+    return 0.01 * ratio * np.exp(spread * np.random.default_rng(seed).standard_normal(count))
+
+
+def runs(values: np.ndarray, blocks: bool = False) -> list[RunValues]:
+    return [
+        RunValues(f"{k}", {"mean": float(v)}, {"rate_per_s": 50}, f"block-{k}" if blocks else "")
+        for k, v in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(("first", "second", "spread"), [(5, 5, 0.05), (3, 9, 0.2), (8, 4, 0.01)])
+def test_one_condition_is_welchs_test(first: int, second: int, spread: float) -> None:
+    a, b = drawn(1, first, 0.03), drawn(2, second, spread, 1.04)
+    found = stratified([(a, b)])
+    other = stats.ttest_ind(np.log(b), np.log(a), equal_var=False)
+    ends = other.confidence_interval(LEVEL)
+    assert found.interval(LEVEL) == pytest.approx((math.exp(ends.low), math.exp(ends.high)), rel=1e-9)
+    assert found.degrees == pytest.approx(other.df)
+
+
+def test_pairs_are_the_paired_test() -> None:
+    a, b = drawn(1, 7, 0.1), drawn(2, 7, 0.1, 1.05)
+    ends = stats.ttest_rel(np.log(b), np.log(a)).confidence_interval(LEVEL)
+    assert paired(a, b).interval(LEVEL) == pytest.approx((math.exp(ends.low), math.exp(ends.high)), rel=1e-9)
+
+
+def test_several_conditions_count_alike() -> None:
+    """Two conditions: the mean of both differences, the root of the sum of their squared errors over two (by hand)."""
+    parts = [(drawn(1, 4, 0.05), drawn(2, 4, 0.05)), (drawn(3, 6, 0.1) * 7, drawn(4, 3, 0.1) * 7)]
+    found, each = stratified(parts), [stratified([one]) for one in parts]
+    assert found.difference == pytest.approx((each[0].difference + each[1].difference) / 2)
+    assert found.error == pytest.approx(math.hypot(each[0].error, each[1].error) / 2)
+    assert min(one.degrees for one in each) <= found.degrees <= sum(one.degrees for one in each)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equivalence_is_two_one_sided_tests(seed: int) -> None:
+    a, b = drawn(seed, 6, 0.03), drawn(seed + 100, 8, 0.03, 1.01)
+    edge = math.log(1.05)
+    one = compare_values(runs(a), runs(b))["mean"]
+    assert one.equivalent == (ttost_ind(np.log(b), np.log(a), -edge, edge, usevar="unequal")[0] < 0.05)
+    two = compare_values(runs(a, True), runs(b[:6], True))["mean"]
+    assert two.equivalent == (ttost_paired(np.log(b[:6]), np.log(a), -edge, edge)[0] < 0.05)
+
+
+@pytest.mark.parametrize(("spread", "margin"), [(0.05, 0.05), (0.1, 0.05), (0.2, 0.1)])
+def test_runs_needed_is_the_known_formula_where_they_are_many(spread: float, margin: float) -> None:
+    """S. A. Julious, Statistics in Medicine 23 (2004), 1921-1986, (26): two groups, no difference, two one-sided tests."""
+    found = LogRatio(0.0, spread * math.sqrt(2 / 200), 398, 200).runs_needed(margin, LEVEL)
+    z = stats.norm.ppf(0.95) + stats.norm.ppf(0.9)
+    assert found == pytest.approx(2 * (z * spread / math.log1p(margin)) ** 2, abs=2)
+
+
+def test_what_nobody_can_know() -> None:
+    one = stratified([([1.0], [2.0])])
+    assert not one.known and one.interval(LEVEL) == (0.0, math.inf) and one.runs_needed(0.05, LEVEL) is None
+    assert LogRatio(0.0, 10.0, 4, 3).runs_needed(0.05, LEVEL) is None, "more than 1000"
+
+
+def test_equal_values_are_equivalent() -> None:
+    found = compare_values(runs(np.full(3, 0.1)), runs(np.full(3, 0.1)))
+    assert found.verdict == "equivalent" and found["mean"].low == found["mean"].high == 0
