@@ -2,9 +2,9 @@
 
     python benches/compare/live.py --comparisons 20 --out FOLDER [--slower 1.1]
 
-Two processes of tests/live/services/queueing.py (two workers that wait 6 ms on average, exponential) are loaded in turn at 150/s: 5 blocks of runs
-of 2 s a comparison, level 0.9, margin 5 %, each comparison with a seed of its own. `live-RATIO.csv`: a row a comparison and metric. It measures: what else
-runs on the machine belongs into the record. Waits where another measurement runs.
+Two processes of tests/live/services/queueing.py (two workers that wait 6 ms on average, exponential) are loaded in turn at 150/s: 5 blocks
+of runs of 2 s a comparison, level 0.9, margin 5 %, each comparison with a seed of its own. `live-RATIO.csv`: a row a comparison and
+metric. It measures: what else runs on the machine belongs into the record. Waits where another measurement runs.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from sojourn.terminal import say
 VERBS = {
     "capacity": "Finds how many requests per second a service bears within an objective, by few runs that a model chooses.",
     "compare": "Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.",
+    "try": "Tries sojourn on a small service of its own, in about a minute: a ramp, a fit, two predictions, and then their runs.",
     "load": "Puts a known load on a service and says how long answers took, from when they were due and from when sent.",
     "measure": (
         "Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics of "
@@ -40,6 +41,7 @@ VERBS = {
     ),
     "study": "Runs a study: measure, fit, predict, write the prediction down, run it, compare, report.",
 }
+FILES = {"try": "trial"}  # verb → file and function, where the verb is a word of Python
 # groups with words of their own
 GROUPS = {
     "serve": "Starts a service on loopback, until Ctrl-C.",
@@ -73,9 +75,10 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
             app.command(name, help=help_)(lambda: None)
         return app
     for name in words[:1] if words else VERBS | GROUPS:
-        module = import_module(f"sojourn.cli.{name}")
+        file = FILES.get(name, name)
+        module = import_module(f"sojourn.cli.{file}")
         if name in VERBS:
-            app.command(name)(getattr(module, name))
+            app.command(name)(getattr(module, file))
         else:
             app.add_typer(module.app, name=name)
     return app

@@ -55,6 +55,12 @@ def _slow_file(config: Config) -> Any:
     return serve(config["slow-file"], emit)
 
 
+def _waiting_service(config: Config) -> Any:
+    from sojourn.lab.waiting_service import serve
+
+    return serve(config, emit)
+
+
 def _irqwork(config: Config) -> Any:
     work = _native.IrqWork(config["interfaces"], config["port"], config["table_s"])
     emit("ready")
@@ -72,6 +78,7 @@ KINDS: dict[str, Callable[[Config], Any]] = {
     "spin": _spin,
     "irqwork": _irqwork,
     "slow-file": _slow_file,
+    "waiting-service": _waiting_service,
 }
 
 

@@ -14,12 +14,12 @@ import typer.main
 
 import sojourn as sj
 from sojourn import cli
-from sojourn.cli.app import command_line
+from sojourn.cli.app import FILES, command_line
 
 FOLDER = Path(cli.__file__).parent
 # verb → module:function; `sojourn` itself where the index shows it
 FUNCTIONS = {
-    "capacity": "sojourn:capacity", "compare": "sojourn:compare",
+    "capacity": "sojourn:capacity", "compare": "sojourn:compare", "try": "sojourn.trial:trial",
     "load": "sojourn:execute", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
     "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query", "control": "sojourn.control:simulate",
@@ -74,4 +74,4 @@ def test_its_function_is_there_says_what_it_does_and_is_what_the_verb_calls(verb
     if module == "sojourn":
         assert name in sj.__all__
     file = verb.replace(" ", "_") if verb.startswith("serve") else verb.split()[0]
-    assert name in imported(file, set()), f"sojourn {verb} calls something else than {FUNCTIONS[verb]}"
+    assert name in imported(FILES.get(file, file), set()), f"sojourn {verb} calls something else than {FUNCTIONS[verb]}"

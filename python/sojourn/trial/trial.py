@@ -1,0 +1,140 @@
+"""`trial`: a small service is measured at moderate load, a model fitted, more load and twice the workers predicted, and then run."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import NoSuchRow
+from sojourn.files.writing import write_whole
+from sojourn.fit import FittedModel, fit, observe_runs
+from sojourn.lab.waiting_service import WaitingService
+from sojourn.measure import measure
+from sojourn.measure.measure import Shown
+from sojourn.model import Model, Open, Queue, Unknown
+from sojourn.runs.generator_lateness import only_late
+from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.watched_resources import WatchedResources
+from sojourn.trial.trial_result import Prediction, Trial
+from sojourn.units import interval, per_second, seconds
+
+WORKERS, MEAN_S = 2, 0.008
+RATES = (35.0, 70.0, 105.0, 140.0)  # a little more than half of what two workers bear
+ASKED = ((2, 190.0), (4, 300.0))  # more load, and a load that two workers would not bear with twice as many
+RUN_S = 7.0
+LEVEL = 0.9
+
+
+def trial(
+    out: Path | str | None = None, *, run_s: float = RUN_S, seed: int = 1, told: Callable[[str], None] = lambda _line: None,
+    shown: Shown = lambda _name, _there: nullcontext(),
+) -> Trial:  # fmt: skip
+    """Measures a service of ours with two workers, fits, predicts, runs what was predicted; about a minute.
+
+    Args:
+        out: folder of the runs, of `fitted.toml` and of `predictions.json` [runs/try-TIME].
+        run_s: length of each of the six runs, s. seed: of the first schedule. told: is given lines meanwhile. shown: as of `measure`.
+
+    Raises:
+        LabError: another measurement runs. RunFolderError: `out` holds something else. FitError: the runs do not carry a fit.
+    """
+    began = time.monotonic()
+    where = Path(out) if out is not None else Path("runs") / f"try-{time.strftime('%Y%m%d-%H%M%S')}"
+    common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True}
+    told(f"a service with {WORKERS} workers, each kept {seconds(MEAN_S, 1)} by a request on average, as by a database")
+    with _service(WORKERS) as service:
+        folders = measure(
+            service.url, where / "runs", rates_per_s=RATES, factors={"workers": WORKERS}, seed=seed,
+            watched=WatchedResources(pids=(service.pid,)), **common,
+        )  # fmt: skip
+    means = {float(folder.manifest["factors"]["rate_per_s"]): mean for folder in folders if (mean := _mean(folder))}
+    told("measured: " + ", ".join(f"{per_second(rate)} {seconds(mean)}" for rate, mean in means.items()))
+    fitted = fit(observe_runs(folders), model(), LEVEL)
+    fitted.write(where / "fitted.toml")
+    predicted = [_predicted(fitted, workers, rate) for workers, rate in ASKED]
+    _write(where / "predictions.json", predicted)
+    service_s, full = _ends(fitted)
+    told(
+        f"fitted: a request keeps a worker {interval(*service_s, 's')}; {WORKERS} workers are full at {interval(*full, '1/s')}"
+    )
+    for one in predicted:
+        told(f"predicted, before it is run: {one.where}: {one.predicted_text}")
+    checked = []
+    for number, one in enumerate(predicted):
+        with _service(one.workers) as service:
+            folder = measure(
+                service.url, where / "checks" / f"workers-{one.workers}", rates_per_s=[one.rate_per_s], factors={"workers": one.workers},
+                seed=seed + len(RATES) + number, watched=WatchedResources(pids=(service.pid,)), **common,
+            )[0]  # fmt: skip
+        checked.append(_checked(one, folder))
+    return Trial(means, service_s, full, tuple(checked), LEVEL, str(where), time.monotonic() - began)
+
+
+def model() -> Model:
+    """One queue with as many servers as there are workers; how long a request keeps one is unknown."""
+    return Model(
+        [Queue("workers", WORKERS)],
+        [Open("request", 1.0)],
+        {"workers": {"request": Unknown()}},
+        name="workers",
+        factors={"workers": "stations.workers.servers"},
+    )
+
+
+@contextmanager
+def _service(workers: int) -> Iterator[WaitingService]:
+    service = WaitingService(workers, MEAN_S)
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def _mean(folder: RunFolder) -> float | None:
+    try:
+        return folder.metrics().value("response_time")
+    except NoSuchRow:
+        return None
+
+
+def _predicted(fitted: FittedModel, workers: int, rate_per_s: float) -> Prediction:
+    row = _row(fitted, "response_time", workers, rate_per_s)
+    return Prediction(workers, rate_per_s, row["value"], row["low"], row["high"])
+
+
+def _row(fitted: FittedModel, metric: str, workers: int, rate_per_s: float) -> dict[str, Any]:
+    frame = fitted.predict({"rate_per_s": rate_per_s, "workers": workers}, LEVEL).frame
+    rows = frame.filter(metric=metric, station="").to_dicts()
+    return next(row for row in rows if row["class"] == "")
+
+
+def _ends(fitted: FittedModel) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """What a request takes of a worker, s, and the rate at which two are full, 1/s: value, low, high."""
+    (found,) = fitted.estimates.values()
+    row = _row(fitted, "saturation_rate", WORKERS, RATES[0])
+    return (found.value, found.low, found.high), (row["value"], row["low"], row["high"])
+
+
+def _checked(one: Prediction, folder: RunFolder) -> Prediction:
+    """A late generator leaves the mean usable."""
+    reasons = () if only_late(folder.manifest) else tuple(folder.manifest["reasons"])
+    return replace(one, measured=_mean(folder), reasons=reasons)
+
+
+def _write(path: Path, predicted: list[Prediction]) -> None:
+    rows = [
+        {name: getattr(one, name) for name in ("workers", "rate_per_s", "value", "low", "high")} for one in predicted
+    ]
+    told = {
+        "metric": "response_time",
+        "unit": "s",
+        "level": LEVEL,
+        "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "rows": rows,
+    }
+    write_whole(path, json.dumps(told, indent=1) + "\n")
