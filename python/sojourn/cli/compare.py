@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import console, finite, print_table
+from sojourn.cli.console import check_writable, console, finite, print_table
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.errors import InputError, ObjectiveMissed
@@ -55,6 +55,8 @@ def compare(
     insecure: http.Insecure = None,
     out: Annotated[Path | None, typer.Option(help="of URLs: folder for the run folders [runs/compare-TIME]", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
+    markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
+    junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,
 ) -> None:  # fmt: skip
     """Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.
 
@@ -65,6 +67,9 @@ def compare(
 
     if sum(given is not None for given in (sources or None, run, url)) != 1:
         raise InputError("A and B", "compare", "give two folders, or --run 'A' 'B', or --url A B")
+    for path, option in ((markdown, "--markdown"), (junit, "--junit")):
+        if path is not None:
+            check_writable(path, option)
     judged: dict[str, Any] = {"metrics": metric or (), "margin": _share(margin), "level": level}
     if sources:
         found = _folders(sources, judged)
@@ -84,6 +89,7 @@ def compare(
             }  # fmt: skip
             found = _urls(url, limits, load, judged)
     say(json.dumps(finite(found.to_dict()), allow_nan=False)) if as_json else _tell(found)
+    _write(found, markdown, junit)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
 
 
@@ -113,6 +119,16 @@ def _urls(url: tuple[str, str], limits: InterleavedLimits, load: dict[str, Any],
     from sojourn.compare import compare_urls
 
     return compare_urls(url[0], url[1], limits=limits, told=_progress, shown=shown, **load, **judged)
+
+
+def _write(found: Comparison, markdown: Path | None, junit: Path | None) -> None:
+    from sojourn.compare.comparison_report import comparison_document, junit_cases
+    from sojourn.report import write_junit, write_markdown
+
+    if markdown is not None:
+        write_markdown(comparison_document(found), markdown)
+    if junit is not None:
+        write_junit("sojourn compare", junit_cases(found), junit)
 
 
 def _progress(line: str) -> None:

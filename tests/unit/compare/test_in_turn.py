@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -79,6 +80,18 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
     found = json.loads(done.stdout)
     assert found["verdict"] == verdict and found["design"] == "4 pairs of runs, a block each"
     assert done.stderr.count("block ") == 4
+
+
+def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
+    words = [*SOJOURN, "compare", "--run", "sleep 0.02", "sleep 0.2", "--blocks", "3", "--warm-up", "0"]
+    done = subprocess.run(
+        [*words, "--markdown", "c.md", "--junit", "c.xml"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 7, done.stderr
+    text = (tmp_path / "c.md").read_text()
+    assert "**worse: time +" in text and "| metric | A | B | B against A | verdict |" in text
+    suite = ElementTree.fromstring((tmp_path / "c.xml").read_text())
+    assert suite.attrib["failures"] == "1" and suite[0].attrib["name"] == "time of B not worse than of A, margin 5 %"
 
 
 def test_the_verb_without_two_things() -> None:
