@@ -7,9 +7,11 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.units import number_or_word
 
+TRUTHS = {"true": True, "false": False}  # as runs print them and as TOML writes them
+
 
 def settings(text: str, place: str) -> dict[str, Any]:
-    """Names and values; what looks like a whole number is one, what looks like a number is one.
+    """Names and values; what looks like a whole number is one, what looks like a number is one, `true` and `False` are truth values.
 
     Raises:
         InputError: a part without `=`, or a name twice.
@@ -21,5 +23,5 @@ def settings(text: str, place: str) -> dict[str, Any]:
             raise InputError(repr(part), place, "write name=value, several joined by commas")
         if name in found:
             raise InputError(f"{name} twice", place, "give each name once")
-        found[name] = number_or_word(value)
+        found[name] = TRUTHS.get(value.lower(), number_or_word(value))
     return found

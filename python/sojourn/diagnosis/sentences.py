@@ -10,6 +10,8 @@ from sojourn.units import interval, per_second, percent, seconds
 CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
 ALIKE = 0.05  # rates that differ by less, relative, are one
 NEARLY = 0.95  # of the rate at which a fitted model is full
+UNKNOWN = "cannot tell what the limit is"
+MOST_TOLD = 6  # settings of which each has lines of its own
 UNSEEN = "change what may hold requests, one at a time (measure --factor workers=8), and watch what was not watched (--disk, --cgroup)"
 
 
@@ -62,9 +64,9 @@ def unknown(order: Sequence[LoadLevel], busiest: WatchedResource | None) -> str:
     first, top = order[0], order[-1]
     seen = "" if busiest is None else f", and {busiest.name} {_are(busiest)} {percent(busiest.busy, 0)} busy"
     if len(order) == 1:
-        return f"cannot tell what the limit is: there is one level, {at(top)}{seen}"
+        return f"{UNKNOWN}: there is one level, {at(top)}{seen}"
     grew = f"from {at(first)} to {at(top)} the response time goes from {seconds(first.response_s)} to {seconds(top.response_s)}"
-    return f"cannot tell what the limit is: {grew}{seen}"
+    return f"{UNKNOWN}: {grew}{seen}"
 
 
 def more(top: LoadLevel, busiest: WatchedResource | None, fitted: float | None = None) -> str:
@@ -102,8 +104,16 @@ def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
 
 
 def lines(found: Mapping[str, Diagnosis]) -> list[str]:
-    """For a person: two lines a setting."""
-    return [line for setting, one in found.items() for line in _told(setting, one)]
+    """For a person: two lines a setting. Of more settings than `MOST_TOLD` those that tell nothing have one line together."""
+    silent = [one for one in found.values() if one.kind == "unknown"]
+    if len(found) <= MOST_TOLD or not silent:
+        return [line for setting, one in found.items() for line in _told(setting, one)]
+    told = [line for setting, one in found.items() if one.kind != "unknown" for line in _told(setting, one)]
+    return [
+        *told,
+        f"{UNKNOWN} at {len(silent)} of {len(found)} settings; at the first{silent[0].sentence.removeprefix(UNKNOWN)}",
+        f"  next: {silent[0].next}",
+    ]
 
 
 def _told(setting: str, one: Diagnosis) -> list[str]:

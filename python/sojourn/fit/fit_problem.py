@@ -245,9 +245,7 @@ class FitProblem:
         Of busy resources: the work of a Poisson number of exponential services has twice the relative variance of their number.
         """
         counts = [r.means.get(("", "throughput"), (0.0, 0.0))[1] for r in self.runs.runs]
-        beside = (
-            self.log - self.predicted(self.scale.outward(x)[None])[0]
-        )  # of what differs between runs of one configuration
+        beside = self.log - self.predicted(self.scale.outward(x)[None])[0]
         within = {"busy": float(np.sqrt(2) * np.median(counts))}
         degrees = {}
         times = np.array([s.key[2] == "response_time" for s in self.seen])
@@ -281,8 +279,9 @@ class FitProblem:
             found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")
         own = np.array([s.key[2] == "response_time" for s in self.seen])
         if own.any():
-            gap = (self.measured - self.predicted(self.scale.outward(x)[None])[0])[own]
-            found += run_mean_error.misfit(gap, self.within[own], 1 / self.weight[own], float(clusters.left[own].sum()))
+            beside = self.measured - self.predicted(self.scale.outward(x)[None])[0]
+            left, repeated = float(clusters.left[own].sum()), self._repeated("response_time", beside)
+            found += run_mean_error.misfit(beside[own], self.within[own], 1 / self.weight[own], left, repeated)
         if clusters.taken.all():
             found.append(
                 "there are no more runs than unknowns: intervals are the sampling error within each run, without what differs "

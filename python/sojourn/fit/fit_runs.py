@@ -186,7 +186,7 @@ def observe_run(folder: RunFolder) -> FitRun:
     length_s = _length_s(manifest)
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
-        busy = _by_resource(frame, named)
+        busy |= _by_resource(frame, named)  # beside the cores as they were counted
         cores = 0 if manifest.get("simulated") else len(placed)
         off = bounds(manifest, named)
         factors = dict(manifest["factors"])

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from sojourn.units import percent
 
@@ -87,13 +87,26 @@ def shift(errors: Array) -> Array:
     return errors**2 / 2
 
 
-def misfit(gap: Array, within: Array, expected: Array, degrees: float) -> list[str]:
+def misfit(
+    gap: Array, within: Array, expected: Array, degrees: float, repeated: tuple[float, int] = (0.0, 0)
+) -> list[str]:
     """A sentence where response times are further from the model than runs are uncertain by: the squares of `gap` by
-    `expected` against chi-squared of `degrees` (G. A. F. Seber, C. J. Wild, Nonlinear Regression (1989), 2.1.5); else none."""
-    if degrees < 0.5 or chdtrc(degrees, float(((gap / expected) ** 2).sum())) > UNLIKELY:
-        return []
+    `expected` against chi-squared of `degrees` (G. A. F. Seber, C. J. Wild, Nonlinear Regression (1989), 2.1.5); else none.
+
+    `repeated`: what repetitions of a configuration differ by, relative, and its degrees of freedom. Where that is surely
+    more than runs say of themselves, it is what they are uncertain by, and the test is Fisher's of lack of fit (N. R. Draper,
+    H. Smith: Applied Regression Analysis (1998), 2.2)."""
     size, usual = (float(np.sqrt(np.mean(v**2))) for v in (gap, within))
+    squares = float(((gap / expected) ** 2).sum())
+    spread, free = repeated
+    more = free > 0 and usual > 0 and chdtrc(free, free * (spread / usual) ** 2) < UNLIKELY
+    if degrees < 0.5:
+        return []
+    by_chance = fdtrc(degrees, free, squares * (usual / spread) ** 2 / degrees) if more else chdtrc(degrees, squares)
+    if by_chance > UNLIKELY:
+        return []
+    known = f"repetitions differ by {percent(spread)}" if more else f"runs are uncertain by {percent(usual)}"
     return [
-        f"{MISFIT}: its response times are off by {percent(size)}, where runs are uncertain by {percent(usual)}; "
+        f"{MISFIT}: its response times are off by {percent(size)}, where {known}; "
         "predictions are widened by that, and may be further off beyond what was measured"
     ]
