@@ -2,14 +2,27 @@
 
 capacity          a service at a URL: measured, fitted, answered
 search            the same for whatever makes a run at a rate
-Capacity          the answer
+Capacity          the answer; `capacity_document` as a report, `junit_cases` for a test reporter
 SearchLimits      how many runs, how long, how far
 """
 
 from sojourn.capacity.capacity import capacity
+from sojourn.capacity.capacity_report import capacity_document, junit_cases
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
+from sojourn.capacity.light_load import light_load
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search import search
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 
-__all__ = ["Capacity", "CapacityRun", "LightLoad", "RateInterval", "SearchLimits", "capacity", "search"]
+__all__ = [
+    "Capacity",
+    "CapacityRun",
+    "LightLoad",
+    "RateInterval",
+    "SearchLimits",
+    "capacity",
+    "capacity_document",
+    "junit_cases",
+    "light_load",
+    "search",
+]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.what_limits import ServiceLimit
 from sojourn.fit import FittedModel
-from sojourn.units import seconds
+from sojourn.units import per_second, seconds
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,10 @@ class Capacity:
     """The largest rate that meets the objective.
 
     rate_per_s: None where no rate does, or where the runs do not say; `why` then has the reason. saturation_per_s: the rate at which
-    the service is full. `limit`: what is full there, and what would be next. `what_if`: settings in words → the rate there, predicted
-    and not measured. `stopped`: why no further run was made. `nobody`: not even a single user gets what was asked. `fitted`: the
-    model of these runs.
+    the service is full. `limit`: what is full there, and what would be next. at_least_per_s: what was asked of it. `what_if`: settings in
+    words → the rate there, predicted and not measured; `commands`: settings in words → what measures them. `stopped`: why no further run
+    was made. `nobody`: not even a single user gets what was asked. `folder`: where the runs, the report and the model are. `fitted`:
+    the model of these runs.
     """
 
     objective: str
@@ -49,9 +50,12 @@ class Capacity:
     runs: tuple[CapacityRun, ...]
     requests: int
     took_s: float
+    at_least_per_s: float | None = None
     what_if: Mapping[str, RateInterval] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     nobody: bool = False
+    folder: str = ""
     fitted: FittedModel | None = None
 
     @property
@@ -59,10 +63,21 @@ class Capacity:
         """Whether there is a rate with both ends of its interval."""
         return self.rate_per_s is not None and self.rate_per_s.high is not None
 
+    @property
+    def outcome(self) -> Literal["met", "missed", "unknown"]:
+        """Whether at least what was asked is met by all of the interval, or by nothing of it; where no rate was asked, whether there is an
+        answer with both ends. `missed` where not even a single user gets what was asked."""
+        if self.nobody:
+            return "missed"
+        if self.at_least_per_s is None:
+            return "met" if self.answered else "unknown"
+        side = self.rate_per_s.side_of(self.at_least_per_s) if self.rate_per_s else None
+        return "unknown" if side is None else "met" if side else "missed"
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON: every field, rates in 1/s, times in s."""
-        plain = replace(self, fitted=None)
-        return {k: v for k, v in asdict(plain).items() if k != "fitted"} | {"answered": self.answered}
+        plain = {k: v for k, v in asdict(replace(self, fitted=None)).items() if k != "fitted"}
+        return plain | {"answered": self.answered, "outcome": self.outcome}
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -70,8 +85,11 @@ class Capacity:
     def lines(self) -> list[str]:
         """The answer, at most some ten lines."""
         found = [self._first()]
+        found += [self._asked()] if self.at_least_per_s is not None else []
         found += [self.limit.text] if self.limit else []
-        found += [f"{settings}: {one.text(self.level)}, not measured" for settings, one in self.what_if.items()]
+        for settings, one in self.what_if.items():
+            line = f": {self.commands[settings]}" if settings in self.commands else ""
+            found.append(f"with {settings}: {one.text(self.level)}, not yet measured{line}")
         found += self.notes
         count = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}, {seconds(self.took_s)}, {self.requests} requests"
         found.append(f"{count}; {self.stopped}")
@@ -85,3 +103,8 @@ class Capacity:
         at = self.saturation_per_s
         full = f"; it saturates at {at.text(self.level)}" if at else ""
         return f"{self.rate_per_s.text(self.level)} meet {self.objective}{full}"
+
+    def _asked(self) -> str:
+        said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: the interval holds it"}
+        unknown = said["unknown"] if self.rate_per_s else "cannot tell"
+        return f"at least {per_second(self.at_least_per_s)}: {unknown if self.outcome == 'unknown' else said[self.outcome]}"

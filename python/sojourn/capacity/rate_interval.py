@@ -20,8 +20,14 @@ class RateInterval:
         """Half of the interval, over the value; infinite without an upper end."""
         return float("inf") if self.high is None else (self.high - self.low) / 2 / self.value
 
+    def side_of(self, rate_per_s: float) -> bool | None:
+        """Whether all of it is at or above a rate (True) or below (False); None where it holds that rate."""
+        if self.low >= rate_per_s:
+            return True
+        return False if self.high is not None and self.high < rate_per_s else None
+
     def text(self, level: float) -> str:
-        """Such as `720 /s (90 %: 690 … 750)`."""
+        """Such as `720 /s (90 %: 690 /s … 750 /s)`."""
         return f"{per_second(self.value)} ({percent(level, 0)}: {per_second(self.low)} … {_end(self.high)})"
 
 

@@ -1,8 +1,9 @@
 """The search: a few low rates, a fit, and the next rate where it teaches most of the answer, until that is known well enough.
 
 A few users who wait for their answers ask first: they are never too much, and what they get is a rate that the service
-bears. The first rates are parts of that. From three rates on there is a model. The next rate is the answer that it gives, because
-there an error of the model matters; it is never above a share of the lower end of where the model says the service is full.
+bears. The first rates are parts of that, in short runs: a low rate has little to tell, and tells it soon. From three rates on there is a
+model. The next rate is the answer that it gives, because there an error of the model matters; it is never above a share of the lower end
+of where the model says the service is full.
 
 Source of the idea, a run where the present model says that it tells most: V. V. Fedorov, Theory of Optimal Experiments (1972), chapter 3.
 """
@@ -11,41 +12,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from sojourn.capacity.capacity_answer import answer_of, failures_missed, times_of
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
-from sojourn.capacity.capacity_run import capacity_run, figures
-from sojourn.capacity.objective_limit import limit_of
+from sojourn.capacity.capacity_run import capacity_run
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
-from sojourn.capacity.what_limits import full_at, what_limits
-from sojourn.errors import InputError, SojournError
-from sojourn.fit import FittedModel, observe_runs
-from sojourn.fit.model_selection import choose_model
+from sojourn.capacity.search_state import SearchState, state_of
+from sojourn.capacity.what_limits import full_at
+from sojourn.errors import InputError, LoadError, ServiceError
 from sojourn.query.objectives import Objective
 from sojourn.runs.assess_run import NOT_BALANCED, REQUESTS_FAILED
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
-Measured = Callable[[float], RunFolder]
+Measured = Callable[[float, float], RunFolder]
 BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had: the rates before there is a model
+SHORT = 1 / 3  # of a run, at those
+SHORTEST_S = 4.0
+FIT_S = 5.0  # that a fit takes beside a run, before one is known
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
 MOST_FULL = 0.9  # of the lower end of saturation
 BELOW_FULL = 0.8  # of a rate of which more came than left
 SAME = 0.03  # rates that differ by less tell the same
 BELOW = 0.94  # of the answer, where the answer itself was measured
-
-
-@dataclass(frozen=True)
-class SearchState:
-    """What the runs say so far."""
-
-    fitted: FittedModel | None = None
-    rate: RateInterval | None = None
-    saturation: RateInterval | None = None
-    why: str = ""
-    words: str = ""
+NEAR = 0.6  # of the answer: an answer further beyond what was run is not believed
 
 
 def search(
@@ -54,7 +46,7 @@ def search(
     objectives: Sequence[Objective],
     limits: SearchLimits | None = None,
     *,
-    run_s: float = 0.0,
+    run_s: float = 15.0,
     settings: Sequence[Mapping[str, float]] = (),
     clock: Callable[[], float] = time.monotonic,
     told: Callable[[str], None] = lambda _line: None,
@@ -62,14 +54,15 @@ def search(
     """The largest rate that meets all `objectives`, of whatever `measured` makes a run of.
 
     Args:
-        measured: a rate in 1/s → a judged run folder. light: what a single user saw.
+        measured: a rate in 1/s, a length in s → a judged run folder. light: what few users saw.
         objectives: `mean`, `pQ` or `errors` below a limit, all of them.
-        run_s: what a run takes; no run begins that would end too late.
+        run_s: length of a run; the first three are shorter. No run begins that would end too late.
         settings: factors of the service, to be predicted and not run.
         told: is given a line after each run.
 
     Raises:
-        InputError: an objective that has no largest rate. LabError, ServiceError …: of `measured`.
+        InputError: an objective that has no largest rate. LabError, ServiceError …: of `measured`, in the first run; later ones end the
+        search.
     """
     limits = limits or SearchLimits()
     for one in objectives:
@@ -86,42 +79,43 @@ class _Search:
         self.measured, self.light, self.objectives, self.limits = measured, light, objectives, limits
         self.run_s, self.settings, self.clock, self.told = run_s, settings, clock, told
         self.began = clock()
+        self.beside_s = FIT_S  # what a run takes beside its length
         self.folders: list[RunFolder] = []
         self.runs: list[CapacityRun] = []
         self.known = SearchState()
         self.before: RateInterval | None = None  # the answer before the last run
-        self.requests = 0
-
-    @property
-    def times(self) -> tuple[Objective, ...]:
-        """Those of response times, which the model answers; failures are counted."""
-        return tuple(one for one in self.objectives if one.figure != "errors")
-
-    @property
-    def text(self) -> str:
-        """The objective in words; "" where there is none."""
-        return " and ".join(one.text for one in self.objectives)
 
     def answer(self) -> Capacity:
         stopped = f"no run was made: {self.light.missed}" if self.light.missed else ""
         if stopped:
-            self.known = SearchState(why=f"no rate meets {self.text}: a single user misses {self.light.missed}")
+            text = " and ".join(one.text for one in self.objectives)
+            self.known = SearchState(why=f"no rate meets {text}: a single user misses {self.light.missed}")
         while not stopped:
-            stopped = self.stop()
-            if not stopped:
-                began = self.clock()
-                self.make(self.next_rate())
-                stopped = self.failed()
-                self.before, self.known = self.known.rate, self.fit()
-                self.run_s = max(self.run_s, self.clock() - began)
-                self.told(self.line())
-        return self.told_answer(stopped)
+            stopped = self.stop() or self.make(self.next_rate(), self.length_s())
+        return answer_of(
+            self.known, self.folders, self.runs, self.objectives, self.light, self.limits, self.settings, stopped,
+            self.clock() - self.began,
+        )  # fmt: skip
 
-    def make(self, rate: float) -> None:
-        folder = self.measured(rate)
+    def make(self, rate: float, length_s: float) -> str:
+        """A run, and what is known then; why no further one may be made."""
+        began = self.clock()
+        try:
+            folder = self.measured(rate, length_s)
+        except (ServiceError, LoadError) as error:
+            if not self.runs:
+                raise
+            return f"stopped at {per_second(rate)}: {error.value}"
         self.folders.append(folder)
-        self.requests += int((folder.manifest.get("generator") or {}).get("sent") or 0)
         self.runs.append(capacity_run(folder, rate, self.objectives))
+        times = times_of(self.objectives)
+        self.before, self.known = (
+            self.known.rate,
+            state_of(self.folders, self.runs, times, self.limits.level, self.known),
+        )
+        self.beside_s = max(self.beside_s, self.clock() - began - length_s)
+        self.told(self.line())
+        return self.failed()
 
     def failed(self) -> str:
         """Why no further run may be made after the last one."""
@@ -129,23 +123,23 @@ class _Search:
         for reason in last.reasons:
             if REQUESTS_FAILED in reason:
                 return f"stopped at {per_second(last.rate_per_s)}: {reason}"
-        for one in self.failures_missed(last):
+        for one in failures_missed(last, self.objectives):
             return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(last.figures.get(one.figure))}"
         return ""
 
-    def failures_missed(self, run: CapacityRun) -> list[Objective]:
-        """Limits of failures that a run missed."""
-        return [one for one in self.objectives if one.figure == "errors" and not one.met(run.figures.get("errors"))]
-
     def stop(self) -> str:
         """Why no further run is made; "" where one is."""
-        if self.known.rate is not None and self.well_known():
-            return f"known to {percent(self.limits.precision, 0)}"
+        if self.known.rate is not None:
+            if self.well_known():
+                return f"known to {percent(self.limits.precision, 0)}"
+            if (side := self.decided()) is not None:
+                return f"{'more' if side else 'less'} than --at-least {per_second(self.limits.at_least_per_s)}"
+        short = f", before it was known to {percent(self.limits.precision, 0)}"
         if len(self.runs) >= self.limits.runs:
-            return f"all {self.limits.runs} runs were made; --runs allows more"
+            return f"all {self.limits.runs} runs were made{short}; --runs allows more"
         spent = self.clock() - self.began
-        if self.runs and spent + self.run_s > self.limits.within_s:
-            return f"the time was up; --within allows more than {seconds(self.limits.within_s)}"
+        if self.runs and spent + self.length_s() + self.beside_s > self.limits.within_s:
+            return f"the time was up{short}; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
             return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
         return ""
@@ -155,17 +149,27 @@ class _Search:
         found, before = self.known.rate, self.before
         assert found is not None
         near = before is not None and abs(found.value / before.value - 1) <= self.limits.precision
-        return near and found.half_width <= self.limits.precision and self.highest >= 0.6 * found.value
+        return near and found.half_width <= self.limits.precision and self.highest >= NEAR * found.value
+
+    def decided(self) -> bool | None:
+        """Whether the answer is above `--at-least`, if two looks say the same; None where that is not known."""
+        at = self.limits.at_least_per_s
+        sides = [one.side_of(at) if one and at else None for one in (self.known.rate, self.before)]
+        return sides[0] if sides[0] == sides[1] else None
 
     def enough_of(self, rate: float) -> bool:
         """Whether that rate was measured, and met what was asked with room."""
-        return any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs) and len(self.runs) >= len(
-            BEGIN
-        )
+        enough = len(self.runs) >= len(BEGIN)
+        return enough and any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs)
 
     @property
     def highest(self) -> float:
         return max((one.rate_per_s for one in self.runs), default=0.0)
+
+    def length_s(self) -> float:
+        """Of the next run."""
+        first = len(self.runs) < len(BEGIN)
+        return min(self.run_s, max(SHORT * self.run_s, SHORTEST_S)) if first else self.run_s
 
     def next_rate(self) -> float:
         if len(self.runs) < len(BEGIN):
@@ -197,28 +201,6 @@ class _Search:
             ends.append(MOST_BUSY * watched[0][0])
         return max(min(ends), 1e-3)
 
-    def fit(self) -> SearchState:
-        """A model of the runs so far."""
-        if len({one.rate_per_s for one in self.runs}) < len(BEGIN):
-            return self.known
-        try:
-            chosen = choose_model(observe_runs(self.folders))
-        except SojournError as error:
-            return replace(self.known, why=f"no model: {error.value}; {error.remedy}")
-        fitted = chosen.best
-        saturation = _saturation(fitted, self.highest, self.limits.level)
-        try:
-            rate = limit_of(fitted, self.times, figures(self.runs), saturation, self.limits.level)
-        except SojournError as error:
-            return SearchState(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")
-        if not rate.value > 0:
-            return SearchState(
-                fitted, None, saturation, f"no rate meets {self.text}, as far as these runs tell", chosen.name
-            )
-        return SearchState(
-            fitted, rate, saturation, "" if chosen.good else "no model fits these runs well", chosen.name
-        )
-
     def line(self) -> str:
         last = self.runs[-1]
         shown = [f"{one.figure} {one.show(last.figures.get(one.figure))}" for one in self.objectives]
@@ -226,58 +208,3 @@ class _Search:
             shown.insert(0, f"mean {seconds(last.response_s)}")
         so_far = f"; so far {self.known.rate.text(self.limits.level)}" if self.known.rate else ""
         return f"{per_second(last.rate_per_s)}: {', '.join(shown)}{'' if last.valid else ', not valid'}{so_far}"
-
-    def told_answer(self, stopped: str) -> Capacity:
-        known = self.known
-        why = known.why or self.bracket()
-        notes = [known.why] if known.why and known.rate else []
-        rate = self.within_failures(known.rate, notes)
-        if rate is not None and self.highest < 0.6 * rate.value:
-            notes.append(
-                f"the highest rate that was run is {per_second(self.highest)}: beyond it this is the model's word"
-            )
-        notes += [f"not valid, {run.name}: {'; '.join(run.reasons)}" for run in self.runs if not run.valid][:3]
-        what_if = {}
-        for one in self.settings:
-            name = ", ".join(f"{k} = {v:g}" for k, v in one.items())
-            try:
-                assert known.fitted is not None
-                what_if[name] = limit_of(known.fitted, self.times, figures(self.runs), None, self.limits.level, one)
-            except (SojournError, AssertionError) as error:
-                why = f"{error.value}; {error.remedy}" if isinstance(error, SojournError) else "there is no model"
-                notes.append(f"{name}: not predicted: {why}")
-        limit = None if rate is None else what_limits(self.folders, rate.value, known.saturation)
-        return Capacity(
-            self.text, rate, known.saturation, self.limits.level, why, stopped, limit, known.words, tuple(self.runs), self.requests,
-            self.clock() - self.began, what_if, tuple(notes), bool(self.light.missed), known.fitted,
-        )  # fmt: skip
-
-    def bracket(self) -> str:
-        """What is known without a model."""
-        good = max((one.rate_per_s for one in self.runs if one.met and one.valid), default=None)
-        bad = min((one.rate_per_s for one in self.runs if not one.met or not one.valid), default=None)
-        said = [
-            f"{per_second(good)} met it" if good else "",
-            f"{per_second(bad)} did not, or could not be judged" if bad else "",
-        ]
-        return f"there is no model of {len(self.runs)} runs: {'; '.join(filter(None, said))}"
-
-    def within_failures(self, rate: RateInterval | None, notes: list[str]) -> RateInterval | None:
-        """No more than the rate at which requests failed."""
-        bad = [run.rate_per_s for run in self.runs if self.failures_missed(run)]
-        if rate is None or not bad or rate.value < min(bad):
-            return rate
-        good = max((run.rate_per_s for run in self.runs if run.rate_per_s < min(bad)), default=0.0)
-        notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
-        return RateInterval((good + min(bad)) / 2, good, min(bad))
-
-
-def _saturation(fitted: FittedModel, rate_per_s: float, level: float) -> RateInterval | None:
-    rows = (
-        fitted.predict({"rate_per_s": rate_per_s}, level).frame.filter(metric="saturation_rate", station="").to_dicts()
-    )
-    row = next((one for one in rows if one["class"] == "" and one["value"] is not None), None)
-    if row is None:
-        return None
-    low = row["value"] if row["low"] is None else row["low"]
-    return RateInterval(row["value"], low, row["high"])

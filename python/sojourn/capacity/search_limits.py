@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import InputError
 
 
 @dataclass(frozen=True)
 class SearchLimits:
     """`runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1); `up_to_per_s`:
-    never more than that; `saturate`: rates above 90 % of saturation are allowed."""
+    never more than that; `saturate`: rates above 90 % of saturation are allowed; `at_least_per_s`: the rate that is asked of the service:
+    the search ends, too, when it is known whether the answer is above."""
 
     runs: int = 8
     within_s: float = 180.0
@@ -18,14 +20,17 @@ class SearchLimits:
     level: float = 0.9
     up_to_per_s: float | None = None
     saturate: bool = False
+    at_least_per_s: float | None = None
 
     def __post_init__(self) -> None:
+        least = self.at_least_per_s
         for value, place, ok, remedy in (
             (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
             (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
             (self.precision, "--precision", 0.005 <= self.precision <= 1, "give 0.005 to 1"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
             (self.up_to_per_s, "--up-to", self.up_to_per_s is None or self.up_to_per_s > 0, "give a rate above 0"),
+            (least, "--at-least", least is None or least > 0, "give a rate above 0"),
         ):
             if not ok:
                 raise InputError(value, place, remedy)
@@ -34,8 +39,10 @@ class SearchLimits:
 @dataclass(frozen=True)
 class LightLoad:
     """What few users saw, each of whom waits for an answer: the most requests a second, the mean response time of a single one in s;
-    `missed`: what of the objective not even one user gets."""
+    `missed`: what of the objective not even one user gets; `full_per_s`: the most requests a second of any number of users, where more
+    users were asked until it grew no more."""
 
     borne_per_s: float
     response_s: float
     missed: str = ""
+    full_per_s: RateInterval | None = None

@@ -1,14 +1,16 @@
 """What limits a service and what would limit it next, by the utilisation law: each resource that was watched is full at 1/D_k, D_k what a
 request takes of one of its servers (Lazowska et al., Quantitative System Performance (1984), chapter 5: the bounds X <= 1/D_k).
 
-A resource is the limit where that rate is the one at which the model is full, within their uncertainty. Else the limit is something
-that was not watched: workers that wait, a lock, a pool.
+A resource is the limit where that rate is the one at which the service is full, within the uncertainty of both. Where all of that
+interval is below, the limit is something that was not watched: workers that wait, a lock, a pool. Else it cannot be told, and one
+run is named that would tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.diagnosis.load_levels import diagnose
@@ -16,49 +18,81 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent
 
 LEAST_BUSY = 0.85  # at saturation, of what is the limit
+MOST_BUSY = 1.1  # the same, of a single thread: a service that bears more has several
+HIGH = 0.9  # of the lower end of saturation: a run that tells where it is
+
+
+class FullAt(NamedTuple):
+    """A resource that was watched: the rate in 1/s at which it is full, its name, and whether it is one thread of a process."""
+
+    rate_per_s: float
+    name: str
+    thread: bool
 
 
 @dataclass(frozen=True)
 class ServiceLimit:
     """`name` of what is full first and its share of busy time at the answer, where it was watched; `next_name`, full at `next_per_s`;
-    in words."""
+    `run`: the one run that would tell the limit, where these do not; all of it in words."""
 
     name: str
     busy: float
     next_name: str
     next_per_s: float
+    run: str
     text: str
 
 
-def full_at(folders: Sequence[RunFolder]) -> list[tuple[float, str]]:
-    """What was watched: the rate in 1/s at which it is full, by the level with the most load, and its name; the first to be full first."""
+def full_at(folders: Sequence[RunFolder]) -> list[FullAt]:
+    """What was watched, by the level with the most load; the first to be full first."""
     return sorted(
-        (diagnosis.top.throughput_per_s / resource.busy, resource.name)
+        FullAt(diagnosis.top.throughput_per_s / one.busy, one.name, one.kind == "thread")
         for diagnosis in (diagnose(folders).values() if folders else ())
-        for resource in diagnosis.top.resources
-        if resource.busy > 0
+        for one in diagnosis.top.resources
+        if one.busy > 0
     )
 
 
-def what_limits(
-    folders: Sequence[RunFolder], rate_per_s: float, saturation: RateInterval | None
-) -> ServiceLimit | None:
-    """At `rate_per_s`, of the runs' watched resources; None where no saturation is known."""
+def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: RateInterval | None) -> ServiceLimit:
+    """At `rate_per_s`, of the runs' watched resources."""
+    watched = full_at(folders)
     if saturation is None:
-        return None
-    full, at = full_at(folders), saturation.value
-    if full and at / full[0][0] >= LEAST_BUSY:
-        name, busy = full[0][1], rate_per_s / full[0][0]
-        text = f"what limits it: {name}, {percent(busy, 0)} busy at that rate"
-        later = full[1:2]
-    else:
-        name, busy, later = "", 0.0, full[:1]
-        seen = (
-            f"; {full[0][1]} would be {percent(at / full[0][0], 0)} busy where it is full"
-            if full
-            else ", and nothing was watched"
-        )
-        text = f"what limits it was not watched: workers that wait, a lock, a pool or a service behind it{seen}"
+        text = "what limits it is not known: nothing says where it saturates"
+        text += f"; {watched[0].name} would be full at {per_second(watched[0].rate_per_s)}" if watched else ""
+        return _untold(text, watched, rate_per_s)
+    watched = [one for one in watched if not (one.thread and saturation.low > MOST_BUSY * one.rate_per_s)]
+    if not watched:
+        text = "what limits it is not known: nothing of it was watched"
+        return ServiceLimit("", 0.0, "", 0.0, PIDS, f"{text}; one run would tell: {PIDS}")
+    first, later = watched[0], watched[1:2]
+    least = saturation.low / first.rate_per_s
+    most = (saturation.high or float("inf")) / first.rate_per_s
+    value = percent(saturation.value / first.rate_per_s, 0)
+    if least >= LEAST_BUSY:
+        busy = rate_per_s / first.rate_per_s
+        text = f"what limits it: {first.name}, {percent(busy, 0)} busy at that rate"
+        return _limit(first.name, busy, later, text)
+    if most < LEAST_BUSY:
+        text = "what limits it was not watched: workers that wait, a lock, a pool or a service behind it"
+        text += f"; {first.name} is {value} busy where it is full; one run would tell which: {WORKERS}"
+        return _limit("", 0.0, [first], text, WORKERS)
+    return _untold(
+        f"what limits it cannot be told: {first.name} would be {value} busy where it is full, and that rate is not known well enough",
+        watched, saturation.low,
+    )  # fmt: skip
+
+
+PIDS = "the same with --pids or --cgroup of the service's processes"
+WORKERS = "the same with twice the workers, and --factor workers=N: a lock or a service behind it bears no more then"
+
+
+def _limit(name: str, busy: float, later: Sequence[FullAt], text: str, run: str = "") -> ServiceLimit:
     if later:
-        text += f"; next: {later[0][1]}, full at {per_second(later[0][0])}"
-    return ServiceLimit(name, busy, later[0][1] if later else "", later[0][0] if later else 0.0, text)
+        text += f"; next: {later[0].name}, full at {per_second(later[0].rate_per_s)}"
+    return ServiceLimit(name, busy, *((later[0].name, later[0].rate_per_s) if later else ("", 0.0)), run, text)
+
+
+def _untold(text: str, watched: Sequence[FullAt], bearable_per_s: float) -> ServiceLimit:
+    """What is missing is where it saturates: as much as it bears, or all that it bears, tells."""
+    run = f"at {per_second(HIGH * bearable_per_s)}, or with --saturate, which asks until it is full"
+    return _limit("", 0.0, watched[:1], f"{text}; one run would tell: {run}", run)

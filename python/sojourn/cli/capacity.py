@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import console, finite
+from sojourn.cli.console import check_writable, console, finite
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
@@ -29,7 +29,12 @@ def capacity(
     runs: Annotated[int, typer.Option(help="runs at most")] = 8,
     precision: Annotated[str, typer.Option(help="half of the interval over the answer, at which it ends")] = "10%",
     up_to: Annotated[float | None, typer.Option(help="requests per second that are never exceeded", show_default=False)] = None,
-    saturate: Annotated[bool, typer.Option("--saturate", help="rates above 90 % of saturation are allowed")] = False,
+    saturate: Annotated[
+        bool, typer.Option("--saturate", help="the service may be saturated: many users ask first, until it is full")
+    ] = False,
+    at_least: Annotated[
+        float | None, typer.Option(help="requests per second that it must bear: exit code 7 where it does not", show_default=False)
+    ] = None,
     pids: Annotated[str | None, typer.Option(help="processes of the service [those that listen there]", **HOST)] = None,
     cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
@@ -53,17 +58,24 @@ def capacity(
     unix_socket: http.UnixSocket = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders [runs/capacity-TIME]", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
+    markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
+    junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,
 ) -> None:  # fmt: skip
     """Finds how many requests per second a service bears within an objective, by few runs that a model chooses.
 
     It begins with a single user, goes on with low rates, fits a model, and runs next where the model says the answer is, until that is
-    known to --precision. It never offers more than 90 % of what the model says the service bears at least.
+    known to --precision. It never offers more than 90 % of what the model says the service bears at least,
+    unless --saturate is given.
     """
-    from sojourn.capacity import SearchLimits
+    from sojourn.capacity import SearchLimits, capacity_document, junit_cases
     from sojourn.capacity import capacity as find
+    from sojourn.report import write_junit, write_markdown
     from sojourn.runs.watched_resources import watched
 
-    limits = SearchLimits(runs, duration_s(within, "--within"), _share(precision), level, up_to, saturate)
+    limits = SearchLimits(runs, duration_s(within, "--within"), _share(precision), level, up_to, saturate, at_least)
+    for path, option in ((markdown, "--markdown"), (junit, "--junit")):
+        if path is not None:
+            check_writable(path, option)
     given = watched(pids, cgroup, disk) if pids or cgroup or disk else None
     load: dict[str, Any] = {
         "connections": connections,
@@ -83,8 +95,12 @@ def capacity(
         say(json.dumps(finite(found.to_dict()), allow_nan=False))
     else:
         _tell(found, where)
-    if not found.answered:
-        raise typer.Exit(ObjectiveMissed.exit_code if found.nobody else CANNOT_TELL)
+    if markdown is not None:
+        write_markdown(capacity_document(found, url), markdown)
+    if junit is not None:
+        write_junit("sojourn capacity", junit_cases(found), junit)
+    if found.outcome != "met":
+        raise typer.Exit(ObjectiveMissed.exit_code if found.outcome == "missed" else CANNOT_TELL)
 
 
 def _tell(found: Capacity, where: Path) -> None:
@@ -93,8 +109,8 @@ def _tell(found: Capacity, where: Path) -> None:
     printed.print(first, style="bold", markup=False, highlight=False, soft_wrap=True)
     for line in rest:
         printed.print(line, markup=False, highlight=False, soft_wrap=True)
-    fitted = f", model: {where / 'fitted.toml'}" if found.fitted is not None else ""
-    printed.print(f"runs: {where / 'runs'}{fitted}", markup=False, highlight=False, soft_wrap=True)
+    fitted = f"; model: {where / 'fitted.toml'}" if found.fitted is not None else ""
+    printed.print(f"report: {where / 'report.html'}{fitted}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _share(text: str) -> float:

@@ -1,0 +1,112 @@
+"""What a search has to say when it ends: with a model the rate by it, without one what the runs themselves say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sojourn.capacity.capacity_result import Capacity, CapacityRun
+from sojourn.capacity.capacity_run import figures
+from sojourn.capacity.objective_limit import limit_of
+from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.search_limits import LightLoad, SearchLimits
+from sojourn.capacity.search_state import SearchState
+from sojourn.capacity.what_limits import what_limits
+from sojourn.errors import SojournError
+from sojourn.query.objectives import Objective
+from sojourn.runs.run_folder import RunFolder
+from sojourn.units import per_second
+
+FAR = 0.6  # of the answer: where the highest rate that was run is below, the answer is the model's word
+MOST_TOLD = 3  # runs that were not valid, with their reasons
+
+
+def answer_of(
+    state: SearchState,
+    folders: Sequence[RunFolder],
+    runs: Sequence[CapacityRun],
+    objectives: Sequence[Objective],
+    light: LightLoad,
+    limits: SearchLimits,
+    settings: Sequence[Mapping[str, float]],
+    stopped: str,
+    took_s: float,
+) -> Capacity:
+    """`state` as an answer; `settings`: factors that are predicted, and were not run."""
+    notes = [state.why] if state.why and state.rate else []
+    rate, why = state.rate, ""
+    if rate is None:
+        rate, why = _between(runs, state.why)
+        notes += [why] if rate is not None else []
+    rate = _within_failures(rate, runs, objectives, notes)
+    highest = max((one.rate_per_s for one in runs), default=0.0)
+    if rate is not None and highest < FAR * rate.value:
+        notes.append(f"the highest rate that was run is {per_second(highest)}: beyond it this is the model's word")
+    notes += [f"not valid, {run.name}: {'; '.join(run.reasons)}" for run in runs if not run.valid][:MOST_TOLD]
+    what_if = _predicted(state, runs, objectives, limits.level, settings, notes)
+    saturation = light.full_per_s or state.saturation
+    limit = None if rate is None else what_limits(folders, rate.value, saturation)
+    requests = sum(int((one.manifest.get("generator") or {}).get("sent") or 0) for one in folders)
+    return Capacity(
+        objective=" and ".join(one.text for one in objectives), rate_per_s=rate, saturation_per_s=saturation, level=limits.level,
+        why=why if rate is None else "", stopped=stopped, limit=limit, model=state.words, runs=tuple(runs), requests=requests,
+        took_s=took_s, at_least_per_s=limits.at_least_per_s, what_if=what_if, notes=tuple(notes), nobody=bool(light.missed),
+        fitted=state.fitted,
+    )  # fmt: skip
+
+
+def failures_missed(run: CapacityRun, objectives: Sequence[Objective]) -> list[Objective]:
+    """Limits of failures that a run missed."""
+    return [one for one in objectives if one.figure == "errors" and not one.met(run.figures.get("errors"))]
+
+
+def times_of(objectives: Sequence[Objective]) -> list[Objective]:
+    """Those of response times, which a model answers; failures are counted."""
+    return [one for one in objectives if one.figure != "errors"]
+
+
+def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None, str]:
+    """What is known without a model: between the largest rate that met the objective and the next one that did not."""
+    bad = min((one.rate_per_s for one in runs if one.valid and not one.met), default=None)
+    good = max(
+        (one.rate_per_s for one in runs if one.met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
+    )
+    said = why or f"there is no model of {len(runs)} runs"
+    if good is not None and bad is not None:
+        text = f"{said}; between {per_second(good)}, which met it, and {per_second(bad)}, which did not"
+        return RateInterval((good + bad) / 2, good, bad), text
+    told = [f"; {per_second(good)} met it" if good else "", f"; {per_second(bad)} did not" if bad else ""]
+    return None, said + "".join(told)
+
+
+def _within_failures(
+    rate: RateInterval | None, runs: Sequence[CapacityRun], objectives: Sequence[Objective], notes: list[str]
+) -> RateInterval | None:
+    """No more than the rate at which requests failed."""
+    bad = [run.rate_per_s for run in runs if failures_missed(run, objectives)]
+    if rate is None or not bad or rate.value < min(bad):
+        return rate
+    good = max((run.rate_per_s for run in runs if run.rate_per_s < min(bad)), default=0.0)
+    notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
+    return RateInterval((good + min(bad)) / 2, good, min(bad))
+
+
+def _predicted(
+    state: SearchState,
+    runs: Sequence[CapacityRun],
+    objectives: Sequence[Objective],
+    level: float,
+    settings: Sequence[Mapping[str, float]],
+    notes: list[str],
+) -> dict[str, RateInterval]:
+    """Settings in words → the rate there, by the model; what it does not tell is in `notes`."""
+    found = {}
+    for one in settings:
+        name = ", ".join(f"{k} = {v:g}" for k, v in one.items())
+        if state.fitted is None:
+            notes.append(f"{name}: not predicted: there is no model")
+            continue
+        try:
+            found[name] = limit_of(state.fitted, times_of(objectives), figures(runs), None, level, one)
+        except SojournError as error:
+            notes.append(f"{name}: not predicted: {error.value}; {error.remedy}")
+    return found
