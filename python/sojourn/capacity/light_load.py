@@ -49,19 +49,20 @@ def light_load(run: Callable[[int], RunFolder], objectives: Sequence[Objective],
             break  # it is as full as it can be without failures
         few = few if waited else max(few, rate)
         waited = waited or own_s > RISEN * response_s
-        if waited and rate < GROWN * borne:
-            full = _full(folder, max(borne, rate))
+        if saturate and waited and rate < GROWN * borne:
+            full = _full(folder, borne, rate)
             break
         borne = max(borne, rate)
     return LightLoad(few, response_s, "", full)
 
 
-def _full(folder: RunFolder, rate_per_s: float) -> RateInterval:
-    """The most that came, with the interval of the last run's throughput."""
-    ends = folder.metrics().interval("throughput")
-    off = [abs(end / folder.metrics().value("throughput") - 1) for end in ends if end is not None]
-    error = max([LEAST_ERROR, *off])
-    return RateInterval(rate_per_s, rate_per_s * (1 - error), rate_per_s * (1 + error))
+def _full(folder: RunFolder, before_per_s: float, rate_per_s: float) -> RateInterval:
+    """The most that came; above, what is still to come where 1/X falls as 1/N does (balanced stations: Lazowska, 5.4)."""
+    low, _ = folder.metrics().interval("throughput")
+    error = max(LEAST_ERROR, 1 - low / rate_per_s if low is not None else 0.0)
+    most = max(before_per_s, rate_per_s)
+    grown = 1 / (2 / rate_per_s - 1 / before_per_s) if rate_per_s > before_per_s else most
+    return RateInterval(most, most * (1 - error), max(most * (1 + error), grown))
 
 
 def _means(folder: RunFolder) -> tuple[float, float]:

@@ -8,8 +8,9 @@ import pytest
 from capacity.virtual_service import VirtualService
 
 from sojourn.capacity import LightLoad, SearchLimits, search
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ServiceError
 from sojourn.query.objectives import read_objectives
+from sojourn.runs.run_folder import RunFolder
 
 
 def test_four_constant_workers(tmp_path: Path) -> None:
@@ -67,3 +68,37 @@ def test_goes_on_below_a_rate_of_which_more_came_than_left(tmp_path: Path) -> No
     over = [rate for rate in service.asked if rate > 2 / service.service_s]
     assert len(over) == 1 and max(service.asked[service.asked.index(over[0]) + 1 :]) <= 0.8 * over[0]
     assert found.rate_per_s is not None
+
+
+def test_ends_when_it_is_known_whether_at_least_that_much(tmp_path: Path) -> None:
+    """Full at 667/s: with a precision that takes many more runs, 400/s is surely met, and 660/s surely missed."""
+    for number, (least, outcome) in enumerate(((200.0, "met"), (660.0, "missed"))):
+        service = VirtualService(tmp_path / str(number), workers=4, law="constant")
+        limits = SearchLimits(precision=0.005, at_least_per_s=least)
+        found = search(service.run, service.light(), read_objectives(["mean < 9ms"]), limits)
+        assert found.outcome == outcome and "--at-least" in found.stopped
+        assert len(found.runs) < 8 and "--at-least" not in str(found).splitlines()[1]
+
+
+def test_a_service_that_dies_leaves_what_was_known(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=4, law="constant")
+
+    def run(rate_per_s: float, length_s: float) -> RunFolder:
+        if len(service.asked) == 3:
+            raise ServiceError("connection refused", "http://x/", "start it")
+        return service.run(rate_per_s, length_s)
+
+    found = search(run, service.light(), read_objectives(["mean < 9ms"]))
+    assert "connection refused" in found.stopped and len(found.runs) == 3
+    assert found.rate_per_s is not None
+
+
+def test_the_time_that_is_up_is_said_with_what_is_known(tmp_path: Path) -> None:
+    service = VirtualService(tmp_path, workers=4, law="constant")
+    now = iter(range(0, 10_000, 12))
+    found = search(
+        service.run, service.light(), read_objectives(["mean < 9ms"]), SearchLimits(within_s=100, precision=0.005),
+        clock=lambda: float(next(now)),
+    )  # fmt: skip
+    assert "--within" in found.stopped
+    assert len(found.runs) < 8
