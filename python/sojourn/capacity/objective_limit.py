@@ -26,7 +26,9 @@ from sojourn.query.objectives import Objective
 
 Array = NDArray[np.float64]
 DRAWS = 200
-POINTS = 25
+FIRST_DRAWS, FIRST_POINTS = 60, 16  # that tell where the rates are that matter, and a median
+POINTS = 24  # among these
+ROOM = 1.5  # of the upper end of saturation: a rate that hardly any draw bears
 FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
 VAGUE = 2.0  # the same, where the factor stands for the form itself
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
@@ -81,14 +83,15 @@ def limit_of(
     asked = [_Asked.of(plain, one, measured) for one in objectives]
     most = _most(predictor, own, saturation_per_s, measured)
     tail = [(1 - level) / 2, (1 + level) / 2]
-    rates = np.geomspace(min(one.rate_per_s for one in measured) / 4, most, 2 * POINTS)
-    limits, answer, nowhere = np.array([most]), max(one.rate_per_s for one in measured), np.zeros(1, bool)
-    for grid in range(3):  # all rates, then those that matter; the factor is that of the answer
-        limits = _limits(predictor, own, asked, rates, answer)
-        nowhere = limits <= rates[0] if grid == 0 else nowhere
-        low, answer, high = np.quantile(limits, [tail[0], 0.5, tail[1]])
-        rates = np.linspace(0.8 * low, min(1.2 * high, most), 2 * POINTS)
-    limits = np.where(nowhere, 0.0, limits)
+    first = np.geomspace(min(one.rate_per_s for one in measured) / 4, most, FIRST_POINTS)
+    highest = max(one.rate_per_s for one in measured)
+    told = _limits(predictor, own, asked, first, highest, FIRST_DRAWS)
+    low, answer, high = np.quantile(told, [tail[0], 0.5, tail[1]])
+    # those that matter; the factor is that of the answer
+    rates = np.linspace(max(0.8 * low, first[0]), min(1.2 * high, most), POINTS)
+    limits = _limits(predictor, own, asked, rates, answer, DRAWS)
+    if rates[0] == first[0]:
+        limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
     low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
     return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None)
 
@@ -159,7 +162,7 @@ def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | Non
 
 
 def _said(predictor: Predictor, rates: Array, quantity: Quantity) -> Array:
-    found = predictor.values([{}], rates, [quantity], min(DRAWS, predictor.draws))[quantity][:, 0, :]
+    found = predictor.values([{}], rates, [quantity], min(FIRST_DRAWS, predictor.draws))[quantity][:, 0, :]
     return np.asarray(np.median(np.where(np.isnan(found), np.inf, found), axis=0))
 
 
@@ -169,26 +172,33 @@ def _most(
     saturation: RateInterval | None,
     measured: Sequence[MeasuredFigures],
 ) -> float:
-    """A rate that no draw bears: twice and more until none is stable."""
+    """A rate that hardly any draw bears: by saturation, else twice and more until none is stable."""
     rate = max([one.rate_per_s for one in measured] or [1.0])
+    if saturation is not None and saturation.high is not None:
+        return ROOM * max(rate, saturation.high)
     if saturation is not None:
         rate = max(rate, saturation.value)
     wanted = Quantity("response_time")
     for _ in range(16):
         rate *= 2
-        found = predictor.values([settings], np.array([rate]), [wanted], min(DRAWS, predictor.draws))[wanted]
+        found = predictor.values([settings], np.array([rate]), [wanted], min(FIRST_DRAWS, predictor.draws))[wanted]
         if not np.isfinite(found).any():
             return rate
     return rate
 
 
 def _limits(
-    predictor: Predictor, settings: Mapping[str, float], asked: Sequence[_Asked], rates: Array, answer_per_s: float
+    predictor: Predictor,
+    settings: Mapping[str, float],
+    asked: Sequence[_Asked],
+    rates: Array,
+    answer_per_s: float,
+    draws: int,
 ) -> Array:
     """By draw: where the first figure is above its limit, between the rates. Without any: where it saturates."""
     mean = Quantity("response_time")
     wanted = list(dict.fromkeys([one.quantity for one in asked] or [mean]))
-    found = predictor.values([settings], rates, wanted, min(DRAWS, predictor.draws))
+    found = predictor.values([settings], rates, wanted, min(draws, predictor.draws))
     if not asked:
         return _crossings(rates, found[mean][:, 0, :], math.inf)
     each = [one.values(found[one.quantity][:, 0, :], answer_per_s) for one in asked]
