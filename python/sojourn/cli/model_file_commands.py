@@ -161,7 +161,7 @@ def validate_file(
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit import FittedModel, observe_runs, validate
-    from sojourn.fit.validate_model import scores
+    from sojourn.fit.validate_model import at_asked_rates, scores
 
     measured = observe_runs(runs)
     found = validate(FittedModel.read(path), measured, level, changed, up_to)
@@ -175,7 +175,7 @@ def validate_file(
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
-    for line in [*(f"left out: {text}" for text in measured.left_out), scores(found, level)]:
+    for line in filter(None, [*(f"left out: {text}" for text in measured.left_out), scores(found, level), at_asked_rates(found)]):
         out.print(line, markup=False)
 
 

@@ -8,6 +8,8 @@ Simulations. Management Science 27(3), 1981, pp. 322-335). With R(rate; c S) = c
     d log R/d log rate = d log R/d log S - 1
 
 A run that did far less than it was asked was saturated: it is left as it is.
+
+Where a model is judged by a run, it is asked for the rate that came, `came_per_s`: what came is known, and no part of the prediction.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from sojourn.model import Model, Open
 
 Array = NDArray[np.float64]
 SHORTFALL, ERRORS = 0.03, 3.0  # of the rate, and of the count's standard errors: more is not chance
+OTHER = 2.0  # times the rate, or a part of it: what was counted is something else than the rate is of
 LEAST = 0.5  # of the error of a mean, which is left whatever its count explains: the count's error is an estimate
 
 
@@ -36,6 +39,23 @@ def excess(run: FitRun, model: Model) -> tuple[float, float]:
     done, error = run.means["", "throughput"]
     found = float(np.log(done / rate)) if rate > 0 else 0.0
     return (found, error) if abs(found) <= SHORTFALL + ERRORS * error else (0.0, 0.0)
+
+
+def came_per_s(rate_per_s: object, arrivals_per_s: float | None) -> float | None:
+    """The rate at which requests came, 1/s, of a run that was asked for `rate_per_s`; None where nobody counted, or something else."""
+    if isinstance(rate_per_s, bool) or not isinstance(rate_per_s, int | float) or not rate_per_s > 0 or not arrivals_per_s:
+        return None
+    return float(arrivals_per_s) if 1 / OTHER <= arrivals_per_s / rate_per_s <= OTHER else None
+
+
+def run_came_per_s(run: FitRun, model: Model) -> float | None:
+    """Of one open class; by the answers where arrivals were not counted. None for other loads."""
+    if len(model.classes) != 1 or not isinstance(model.classes[0], Open):
+        return None
+    rate = run.factors.get("rate_per_s")
+    counted = came_per_s(rate, run.measured.get(("", "", "arrival_rate")))
+    more, _ = excess(run, model)
+    return counted if counted is not None or not more else came_per_s(rate, float(np.exp(more)) * float(rate or 0.0))
 
 
 @dataclass(frozen=True)

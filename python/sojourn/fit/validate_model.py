@@ -1,4 +1,8 @@
-"""A fitted model beside runs: what was predicted for each, with the interval of a new run, and what was measured."""
+"""A fitted model beside runs: what was predicted for each, with the interval of a new run, and what was measured.
+
+Open arrivals are random: a run that was asked for 290/s may have got 304/s, which near saturation changes all. How many came is counted,
+so that the model is asked for that rate; what it says of the rate that was asked is beside it.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.parameter_estimate import check_level
 from sojourn.fit.predict_model import predict
+from sojourn.fit.realised_rate import run_came_per_s
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
@@ -37,7 +42,9 @@ def validate(
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
-    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured). The
+    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured), came_per_s
+    (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
+    none), predicted_asked (for the rate that was asked). The
     interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed: path → value,
     where these runs differ from those fitted. up_to: only runs below this share of the predicted saturation rate. Runs that no model is
     of (`Model.where`) are left out. Raises InputError for a level, for `up_to`, and where no row is left.
@@ -54,7 +61,11 @@ def validate(
             continue
         fitted = whole.at(factors)
         point = {**_factors(fitted, run, changed), **(changed or {})}
-        told = _told(fitted, point, level)
+        asked = told = _told(fitted, point, level)
+        came = run_came_per_s(run, fitted.model) if "rate_per_s" not in (changed or {}) else None
+        if came is not None:
+            point |= {"rate_per_s": came}
+            told = _told(fitted, point, level)
         if up_to is not None and _beyond(run, told, up_to):
             continue
         alike = _watched_alike(fitted, run, point)
@@ -63,7 +74,8 @@ def validate(
         for key, measured, error in _measured(fitted, run, _servers(fitted, point)):
             if (row := told.get(key)) is not None:
                 half = _half(error, spread.get(key), level)
-                rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half))
+                beside = {"came_per_s": came, "predicted_asked": asked[key]["value"] if key in asked else None}
+                rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:
         raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -110,6 +122,17 @@ def scores(found: pl.DataFrame, level: float) -> str:
         inside = f"{rows['inside_interval'].sum()} of {rows.height}"
         parts.append(f"{str(metric).replace('_', ' ')} {inside}{median}{saturated}")
     return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"
+
+
+def at_asked_rates(found: pl.DataFrame) -> str:
+    """What `validate` would have said of response times at the rates that were asked; empty where as many came."""
+    rows = found.filter(pl.col("came_per_s").is_not_null(), pl.col("metric") == "response_time")
+    if rows.is_empty():
+        return ""
+    off = float((rows["came_per_s"] / rows["rate_per_s"] - 1).abs().max())  # type: ignore[arg-type]
+    error = rows.select((pl.col("predicted_asked") / pl.col("measured") - 1).abs().fill_null(math.inf)).to_series()
+    median = percent(float(np.median(error.to_numpy())))
+    return f"predicted at the rates that came, at most {percent(off)} off those asked; at those asked the median error is {median}"
 
 
 def check_up_to(share: float) -> None:

@@ -2,7 +2,7 @@
 
 `kind`: training (the runs that were fitted), held out (run with them, not fitted), blind (predicted and written before they
 were run), and blind at the run's core speed: by the same models, as they were written, for cores as fast as the recorder's piece of
-work says that they were in the run. Errors of different kinds are never averaged together.
+work says that they were in the run; and blind at the rate that came: by the same models, for as many requests as came in the run. Errors of different kinds are never averaged together.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.realised_rate import came_per_s
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.predictions import NO_WIDTH, Prediction, is_interval, predicted_rows
@@ -24,6 +25,7 @@ METRICS = ("throughput", "response_time")
 FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
 BLIND_AT_SPEED = "blind at the run's core speed"
+BLIND_AT_RATE = "blind at the rate that came"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,
@@ -93,6 +95,25 @@ def evaluated_at_speed(
             if own:
                 point = Point(folder.manifest["section"], factors | own)
                 rows += _of_run(folder, predicted_rows(model, point, level), name, BLIND_AT_SPEED)
+    return _told(rows)
+
+
+def evaluated_at_rate(rivals: RivalModels, folders: Iterable[RunFolder], level: float) -> pl.DataFrame:
+    """Runs of open loads that were predicted, again, by the models as they were written, for the rate at which requests came: arrivals are
+    random, and what came is counted."""
+    rows: list[Row] = []
+    for folder in folders:
+        section, factors = folder.manifest["section"], folder.manifest["factors"]
+        came = came_per_s(factors.get("rate_per_s"), measured(folder, "arrival_rate"))
+        if came is None or section == SATURATION:
+            continue
+        own = {**factors, "rate_per_s": came}
+        manifest = {**folder.manifest, "factors": own}
+        for name, model in rivals.fitted.items():
+            for row in predicted_rows(model, Point(section, own), level):
+                if row["station"] == "" and row["metric"] in METRICS:
+                    seen = measured(folder, row["metric"], row["class"])
+                    rows.append(row_of(manifest, folder.path.name, row, name, BLIND_AT_RATE, seen))
     return _told(rows)
 
 

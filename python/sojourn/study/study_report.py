@@ -14,6 +14,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import TABLE_INDENT
 from sojourn.study.evaluation import (
     BLIND,
+    BLIND_AT_RATE,
     BLIND_AT_SPEED,
     HELD_OUT,
     METRICS,
@@ -220,7 +221,7 @@ def _errors(found: StudyFindings) -> Table:
     """Median relative errors by model and kind, on the same points for all."""
     assert found.rivals is not None
     rows = []
-    for kind in (TRAINING, HELD_OUT, BLIND, BLIND_AT_SPEED):
+    for kind in (TRAINING, HELD_OUT, BLIND, BLIND_AT_RATE, BLIND_AT_SPEED):
         for name in found.rivals.fitted:
             here = found.rows(kind, name)
             if here.is_empty():

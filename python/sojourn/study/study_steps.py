@@ -20,7 +20,7 @@ from sojourn.study import best_configuration, predictions
 from sojourn.study.analyses import analysed
 from sojourn.study.checked_study import CheckedStudy, read_plan
 from sojourn.study.drawn_systems import study_draws
-from sojourn.study.evaluation import evaluated, evaluated_again, evaluated_at_speed
+from sojourn.study.evaluation import evaluated, evaluated_again, evaluated_at_rate, evaluated_at_speed
 from sojourn.study.fit_templates import RivalModels
 from sojourn.study.probed_runs import ProbedSession, mark_moved
 from sojourn.study.run_order import spread
@@ -119,7 +119,8 @@ def _phases(plan: CheckedStudy, run: Run, folder: Path, say: Say) -> StudyFindin
     asked = predictions.predicted_points(predicted, plan)
     blind = run(asked) + run(_full_of(asked, plan))
     at_speed = evaluated_at_speed(rivals, blind, predicted["level"], plan.template.conditions)
-    table = pl.concat([tried, evaluated(predicted, blind), at_speed])
+    at_rate_that_came = evaluated_at_rate(rivals, blind, predicted["level"])
+    table = pl.concat([tried, evaluated(predicted, blind), at_speed, at_rate_that_came])
     return replace(found, runs=runs + blind, varied=_varied(runs + blind, plan), predicted=predicted, evaluation=table)
 
 

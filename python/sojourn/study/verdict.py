@@ -14,6 +14,7 @@ from sojourn.fit.run_mean_error import MISFIT
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import (
     BLIND,
+    BLIND_AT_RATE,
     BLIND_AT_SPEED,
     HELD_OUT,
     METRICS,
@@ -110,10 +111,10 @@ def _errors(found: StudyFindings) -> list[str]:
     """Errors of each model by kind; training errors only where nothing better is known."""
     if found.rivals is None:
         return []
-    kinds = [kind for kind in (BLIND, BLIND_AT_SPEED, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
+    kinds = [kind for kind in (BLIND, BLIND_AT_RATE, BLIND_AT_SPEED, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
     lines = []
     for kind in kinds:
-        if kind in (BLIND, BLIND_AT_SPEED):
+        if kind in (BLIND, BLIND_AT_RATE, BLIND_AT_SPEED):
             lines += _of_means(found, kind)
         if kind == BLIND and len(found.rivals.fitted) == 1:
             continue  # the headline has it
@@ -122,7 +123,7 @@ def _errors(found: StudyFindings) -> list[str]:
             parts = error_texts([rows], ends=True)
             wrong = rows.filter(pl.col("error").is_infinite()).height
             said = [f"{wrong} points are called saturated that were not"] if wrong else []
-            (inside, known) = count_inside(rows) if kind == BLIND_AT_SPEED else (0, 0)
+            (inside, known) = count_inside(rows) if kind in (BLIND_AT_RATE, BLIND_AT_SPEED) else (0, 0)
             said += [f"{inside} of {known} inside"] if known else []
             if parts or said:
                 label = f"{name}, " if len(found.rivals.fitted) > 1 else ""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.realised_rate import RealisedRates, excess
+from sojourn.fit.realised_rate import RealisedRates, came_per_s, excess, run_came_per_s
+from sojourn.fit.validate_model import at_asked_rates
 
 MU = 100.0
 FILE = """
@@ -56,3 +58,20 @@ def test_a_saturated_run_is_left_as_it_is() -> None:
     assert excess(run(50.0, -0.2), model) == (0.0, 0.0)
     closed = sj.Model([sj.Queue("cpu")], [sj.Closed("user", 3, 1.0)], {"cpu": {"user": 0.01}})
     assert excess(run(50.0, 0.03), closed) == (0.0, 0.0)
+
+
+def test_a_run_is_judged_at_the_rate_that_came() -> None:
+    """Asked for 85/s, 90/s came: R = 1/(100 - 90) = 100 ms where 1/(100 - 85) = 66.7 ms was asked. 140/s of a rate of 60/s is another count."""
+    runs = FitRuns([run(rate, 0.0) for rate in (20, 40, 60, 75, 88)])
+    fitted = sj.fit_model(runs, sj.Model.parse(FILE), draws=20)
+    more = {("", "", "arrival_rate"): 90.0}
+    asked = replace(run(85.0, 5 / 85), measured=more)
+    row = fitted.validate(FitRuns([asked])).filter(metric="response_time").row(0, named=True)
+    assert (row["came_per_s"], row["predicted"]) == (90.0, pytest.approx(0.1, rel=1e-3))
+    assert row["predicted_asked"] == pytest.approx(1 / 15, rel=1e-3) and abs(row["error"]) < 1e-3
+    text = at_asked_rates(fitted.validate(FitRuns([asked])))
+    assert "5.9" in text and "33.3" in text  # 90/85 - 1, 10/15 - 1
+    assert fitted.validate(FitRuns([asked]), changed={"rate_per_s": 85.0})["came_per_s"].null_count() == 2
+    by_answers = run_came_per_s(run(85.0, 0.02), sj.Model.parse(FILE))
+    assert by_answers == pytest.approx(86.7)
+    assert came_per_s(60.0, 140.0) is None and came_per_s(None, 60.0) is None and came_per_s(60.0, None) is None

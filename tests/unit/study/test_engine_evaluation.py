@@ -11,7 +11,14 @@ from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.model_fit import fit_model
 from sojourn.model import Model
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.evaluation import BLIND_AT_SPEED, evaluated, evaluated_at_speed, median_error
+from sojourn.study.evaluation import (
+    BLIND_AT_RATE,
+    BLIND_AT_SPEED,
+    evaluated,
+    evaluated_at_rate,
+    evaluated_at_speed,
+    median_error,
+)
 from sojourn.study.fit_templates import RivalModels
 from sojourn.table import Metrics
 
@@ -24,6 +31,39 @@ def run(path: Path, name: str, rate: float) -> RunFolder:
     rows = [{"metric": "throughput", "value": 0.99 * rate}, {"metric": "response_time", "value": 0.01}]
     Metrics.of([{**row, "source": "measured"} for row in rows]).write(folder.path / "metrics.parquet")
     return folder
+
+
+class OneQueue(FittedDefaults):
+    """M/M/1 of 5 ms: R = 1/(200 - rate), plus or minus 20 %."""
+
+    level, estimates, model_error, message = 0.9, {}, None, ""
+
+    def predict(self, vary: Mapping[str, Any], level: float) -> Metrics:
+        rate = vary["rate_per_s"]
+        value = 1 / (200 - rate)
+        return Metrics.of(
+            [
+                {"metric": "throughput", "value": rate},
+                {"metric": "response_time", "value": value, "low": 0.8 * value, "high": 1.2 * value, "level": level},
+            ]
+        )
+
+    def write(self, path: Path) -> None: ...
+
+
+def test_a_run_is_compared_with_what_the_models_say_for_the_rate_that_came(tmp_path: Path) -> None:
+    """Asked for 150/s (20 ms), 160/s came: 25 ms, as was measured; the throughput is what came, and no prediction."""
+    manifest = {"section": "later", "factors": {"rate_per_s": 150.0}, "valid": True, "reasons": []}
+    folder = RunFolder.create(tmp_path / "run", manifest)
+    seen = [("throughput", 159.0), ("response_time", 0.025), ("arrival_rate", 160.0)]
+    rows = [{"metric": metric, "value": value, "source": "measured"} for metric, value in seen]
+    Metrics.of(rows).write(folder.path / "metrics.parquet")
+    found = evaluated_at_rate(RivalModels({"a": OneQueue()}, "a"), [folder, run(tmp_path, "uncounted", 100.0)], 0.9)
+    told = [(r["run"], r["kind"], r["metric"], r["predicted"], r["error"], r["inside"]) for r in found.to_dicts()]
+    assert told == [
+        ("run", BLIND_AT_RATE, "throughput", 160.0, None, None),
+        ("run", BLIND_AT_RATE, "response_time", 0.025, 0.0, True),
+    ]
 
 
 def said(throughput: float, response: float | None) -> list[dict[str, Any]]:
