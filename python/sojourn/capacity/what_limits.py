@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sojourn.capacity.rate_interval import RateInterval
+from sojourn.diagnosis import full_rates, is_limit
 from sojourn.diagnosis.load_levels import diagnose
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent
 
-LEAST_BUSY = 0.85  # at saturation, of what is the limit
-MOST_BUSY = 1.1  # the same, of a single thread: a service that bears more has several
+MOST_BUSY = 1.1  # where the service is full, of a single thread: a service that bears more has several
 HIGH = 0.9  # of the lower end of saturation: a run that tells where it is
 
 
@@ -46,10 +46,9 @@ class ServiceLimit:
 def full_at(folders: Sequence[RunFolder]) -> list[FullAt]:
     """What was watched, by the level with the most load; the first to be full first."""
     return sorted(
-        FullAt(diagnosis.top.throughput_per_s / one.busy, one.name, one.kind == "thread")
+        FullAt(rate, one.name, one.kind == "thread")
         for diagnosis in (diagnose(folders).values() if folders else ())
-        for one in diagnosis.top.resources
-        if one.busy > 0
+        for rate, one in full_rates(diagnosis.top, threads=True)
     )
 
 
@@ -65,14 +64,13 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
         text = "what limits it is not known: nothing of it was watched"
         return ServiceLimit("", 0.0, "", 0.0, PIDS, f"{text}; one run would tell: {PIDS}")
     first, later = watched[0], watched[1:2]
-    least = saturation.low / first.rate_per_s
-    most = (saturation.high or float("inf")) / first.rate_per_s
+    limits = is_limit(first.rate_per_s, (saturation.value, saturation.low, saturation.high))
     value = percent(saturation.value / first.rate_per_s, 0)
-    if least >= LEAST_BUSY:
+    if limits:
         busy = rate_per_s / first.rate_per_s
         text = f"what limits it: {first.name}, {percent(busy, 0)} busy at that rate"
         return _limit(first.name, busy, later, text)
-    if most < LEAST_BUSY:
+    if limits is False:
         text = "what limits it was not watched: workers that wait, a lock, a pool or a service behind it"
         text += f"; {first.name} is {value} busy where it is full; one run would tell which: {WORKERS}"
         return _limit("", 0.0, [first], text, WORKERS)

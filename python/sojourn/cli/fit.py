@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,9 @@ from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
+
+if TYPE_CHECKING:
+    from sojourn.diagnosis import Rate
 
 
 def fit(
@@ -72,7 +75,7 @@ def fit(
     _tell_limits(runs)
 
 
-def _tell_limits(runs: list[Path], full: Callable[[Mapping[str, Any]], float | None] | None = None) -> None:
+def _tell_limits(runs: list[Path], full: Callable[[Mapping[str, Any]], Rate | None] | None = None) -> None:
     """What limits the service by laws alone, beside what the model says; `full`: where it has it full."""
     from sojourn.diagnosis import lines
     from sojourn.diagnosis.load_levels import diagnose

@@ -17,6 +17,7 @@ from sojourn.terminal import say
 from sojourn.units import interval, percent, prediction
 
 if TYPE_CHECKING:
+    from sojourn.diagnosis import Rate
     from sojourn.fit.fitted_model import FittedModel
     from sojourn.parallel import Workers
     from sojourn.report import Section
@@ -101,17 +102,18 @@ def fit_files(
     return fitted
 
 
-def full_at(fitted: FittedModel) -> Callable[[Mapping[str, Any]], float | None]:
-    """Factors of a run → the rate, 1/s, at which the fitted model is full; None where it has none."""
+def full_at(fitted: FittedModel, level: float = 0.9) -> Callable[[Mapping[str, Any]], Rate | None]:
+    """Factors of a run → the rate, 1/s, at which the fitted model is full, and its interval; None where it has none."""
     names = {name for one in fitted.configurations for name in one}
 
-    def rate(factors: Mapping[str, Any]) -> float | None:
+    def rate(factors: Mapping[str, Any]) -> Rate | None:
         known = {name: value for name, value in factors.items() if name in names}
         try:
-            rows = fitted.predict({**known, "rate_per_s": 1.0}).frame.filter(metric="saturation_rate")
+            rows = fitted.predict({**known, "rate_per_s": 1.0}, level).frame.filter(metric="saturation_rate")
         except SojournError:  # it is none of arrivals from outside, or not known at these factors
             return None
-        return float(rows["value"][0]) if rows.height and rows["value"][0] is not None else None
+        row = rows.row(0, named=True) if rows.height else {"value": None}
+        return None if row["value"] is None else (float(row["value"]), row["low"], row["high"])
 
     return rate
 
@@ -175,7 +177,9 @@ def validate_file(
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
-    for line in filter(None, [*(f"left out: {text}" for text in measured.left_out), scores(found, level), at_asked_rates(found)]):
+    for line in filter(
+        None, [*(f"left out: {text}" for text in measured.left_out), scores(found, level), at_asked_rates(found)]
+    ):
         out.print(line, markup=False)
 
 

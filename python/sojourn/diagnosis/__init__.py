@@ -12,13 +12,16 @@ The first four and the bounds: Lazowska et al., Quantitative System Performance 
 Computer Systems Performance Analysis (1991), chapter 33. That d R/d N is at most the largest demand follows from the arrival
 theorem (Lazowska, 6.4). The growth of R: `queue_fill`.
 
-diagnosis_types     LoadLevel, WatchedResource, Diagnosis     queue_fill   how full the queue says it is
-limiting_resource   which of them is the limit                sentences    what is said of it
+diagnosis_types     LoadLevel, WatchedResource, Diagnosis     queue_fill      how full the queue says it is
+limiting_resource   which of them is the limit                client_limit    whether the load generator is
+limit_chances       how likely each is, by the queue          full_rates      where each is full, and whether a model agrees
+demand_trend        times that change with the load           sentences       what is said of it
 """
 
 from __future__ import annotations
 
-from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResource
+from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, Rate, WatchedResource
+from sojourn.diagnosis.full_rates import full_rates, is_limit
 from sojourn.diagnosis.limiting_resource import FULL, diagnose_levels
 from sojourn.diagnosis.queue_fill import queue_utilisation
 from sojourn.diagnosis.sentences import lines, summary, table
@@ -27,8 +30,11 @@ __all__ = [
     "FULL",
     "Diagnosis",
     "LoadLevel",
+    "Rate",
     "WatchedResource",
     "diagnose_levels",
+    "full_rates",
+    "is_limit",
     "lines",
     "queue_utilisation",
     "summary",

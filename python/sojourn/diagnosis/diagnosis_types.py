@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+Rate: TypeAlias = tuple[float, float | None, float | None]  # value, low, high, 1/s
 Kind: TypeAlias = Literal["cores", "thread", "disk", "station", "unseen", "client", "unknown"]
 
 
@@ -45,7 +46,7 @@ class Diagnosis:
     """`kind` of the limit and its `name`; `sentence` says both with the figures, `next` what to measure then.
 
     top: the level it is about. queue: least and most utilisation that the response times allow, or None. full_per_s: where
-    the limit is reached, value, low, high; None where nobody knows."""
+    the limit is reached; None where nobody knows. changing: a time of a request that is another at another load, in words."""
 
     kind: Kind
     name: str
@@ -54,8 +55,9 @@ class Diagnosis:
     top: LoadLevel
     first: LoadLevel
     queue: tuple[float, float] | None = None
-    full_per_s: tuple[float, float | None, float | None] | None = None
+    full_per_s: Rate | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
+    changing: str = ""
 
     def __str__(self) -> str:
         return f"{self.sentence}; next: {self.next}"

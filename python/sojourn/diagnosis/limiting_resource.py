@@ -6,21 +6,26 @@ import math
 from collections.abc import Iterable, Sequence
 
 from sojourn.diagnosis import sentences
-from sojourn.diagnosis.diagnosis_types import Diagnosis, Kind, LoadLevel, WatchedResource
-from sojourn.diagnosis.queue_fill import queue_utilisation
+from sojourn.diagnosis.client_limit import client_limit, held_up
+from sojourn.diagnosis.demand_trend import demand_trend
+from sojourn.diagnosis.diagnosis_types import Diagnosis, Kind, LoadLevel, Rate, WatchedResource
+from sojourn.diagnosis.full_rates import full_rates, is_limit
+from sojourn.diagnosis.limit_chances import limit_chances
+from sojourn.diagnosis.queue_fill import QueueGrowth, queue_growth
 from sojourn.errors import InputError
-from sojourn.units import percent
 
 FULL = 0.9  # busy for that share of the time, a resource is the limit whatever the queue says
+ALMOST = 0.8  # the same, where the queue does not say that something is surely fuller
 NEAR = 0.05  # shares of busy time that differ by less are alike
 LEAST = 0.5  # a queue that is surely less full than this tells nothing of what limits
+SURE = 0.75  # chance of what is named, and that the queue is at least half full
 
 
-def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | None = None) -> Diagnosis:
+def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | Rate | None = None) -> Diagnosis:
     """What limits the service whose runs at one setting these are. Raises InputError where there is none.
 
-    `fitted_full_per_s`: where a model that was fitted to them is full. It knows more than the laws, which suppose that a request takes as
-    long at every load; below the rate that was measured it is wrong, and not taken.
+    `fitted_full_per_s`: where a model that was fitted to them is full, with its interval where it has one. It knows more than the laws,
+    which suppose that a request takes as long at every load; below the rate that was measured it is wrong, and not taken.
     Of open and closed loops together the open ones are asked: their response times grow with the load on one scale.
     """
     order = sorted(levels, key=lambda level: (level.users, level.offered_per_s))
@@ -28,55 +33,81 @@ def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | None
     if not order:
         raise InputError("no level", "diagnosis", "give at least one run with a throughput and a response time")
     first, top = order[0], order[-1]
-    queue, full = _closed(order) if top.users else _open(order)
-    fitted = fitted_full_per_s if not top.users and (fitted_full_per_s or 0.0) > top.throughput_per_s else None
+    growth, full = (None, False) if top.users else _open(order)
+    queue, full = _closed(order) if top.users else (None if growth is None else growth.interval, full)
+    fitted = None if top.users else _above(fitted_full_per_s, top.throughput_per_s)
     seen = [r for r in top.resources if r.kind != "thread"]  # a thread is only a way to use cores
     busiest = max(seen, key=_busy, default=None)
 
     def found(kind: Kind, name: str, why: str, then: str, at: float | None = None) -> Diagnosis:
         known = {r.name: r.busy for r in seen}
-        ends = _full(top, queue, full, at) if fitted is None else (fitted, None, None)
-        return Diagnosis(kind, name, why, then, top, first, queue, ends, known)
+        ends = _full(top, queue, full, at) if fitted is None else fitted
+        return Diagnosis(kind, name, why, then, top, first, queue, ends, known, demand_trend(order))
 
-    if (client := _client(top, busiest)) is not None:
+    if (client := client_limit(top, busiest, sentences.at(top))) is not None:
         return found("client", "the client", f"the limit is the client: {client}", sentences.CLIENT)
-    told = full or (queue is not None and queue[0] >= LEAST)
-    least = FULL if full or queue is None else queue[0] - NEAR
-    matching = [r for r in seen if r.busy >= FULL] or [r for r in seen if told and r.busy >= least]
-    matching = matching or [r for r in top.resources if told and r.busy >= least]
-    if matching:
-        best = max(matching, key=_busy)
-        return found(
-            best.kind, best.name, sentences.limited(best, top, queue, full, fitted), sentences.relief(best), best.busy
-        )
-    if told:
+    if not full and (late := held_up(top)) is not None:
+        return found("unknown", "", f"{sentences.UNKNOWN}: {late}", sentences.CLIENT)
+    best, unseen = _limit(top, seen, growth, queue, full)
+    if best is None and not unseen and fitted is not None and top.throughput_per_s >= LEAST * fitted[0]:
+        rates = full_rates(top)
+        limits = is_limit(rates[0][0], fitted) if rates else False
+        best, unseen = (rates[0][1] if limits else None), limits is False
+    if best is not None:
+        said = sentences.limited(best, top, queue, full, None if fitted is None else fitted[0])
+        return found(best.kind, best.name, said, sentences.relief(best), best.busy)
+    if unseen:
         return found("unseen", "a lock or a pool", sentences.unseen(busiest, top, queue, full), sentences.UNSEEN)
-    return found("unknown", "", sentences.unknown(order, busiest), sentences.more(top, busiest, fitted))
+    return found("unknown", "", sentences.unknown(order, busiest), sentences.more(order, busiest, queue, fitted))
+
+
+def _limit(
+    top: LoadLevel,
+    seen: Sequence[WatchedResource],
+    growth: QueueGrowth | None,
+    queue: tuple[float, float] | None,
+    full: bool,
+) -> tuple[WatchedResource | None, bool]:
+    """What of the watched is the limit, and whether it is something that was not watched; neither where nobody can tell."""
+    busiest = max(seen, key=_busy, default=None)
+    thread = max((r for r in top.resources if r.kind == "thread"), key=_busy, default=None)
+    if busiest is not None and busiest.busy >= (FULL - NEAR if full else FULL):
+        return busiest, False
+    if full:
+        return (thread, False) if thread is not None and thread.busy >= FULL - NEAR else (None, True)
+    if busiest is not None and busiest.busy >= ALMOST and (queue is None or queue[0] <= busiest.busy + NEAR):
+        return busiest, False
+    if growth is None:
+        told = queue is not None and queue[0] >= LEAST
+        least = queue[0] - NEAR if queue is not None else 1.0
+        matching = next((r for r in (busiest, thread) if r is not None and r.busy >= least), None) if told else None
+        return matching, told and matching is None
+    chances = limit_chances(growth, busiest, thread, LEAST)
+    if chances.loaded < SURE:
+        return None, False
+    if chances.busiest >= SURE:
+        return (busiest if busiest is not None and busiest.busy >= LEAST else None), False
+    if chances.busiest > 1 - SURE:
+        return None, False
+    if chances.thread >= SURE * (chances.thread + chances.unseen):
+        return thread, False
+    return None, True
+
+
+def _above(fitted: float | Rate | None, throughput_per_s: float) -> Rate | None:
+    """The fitted saturation rate where it is above what was measured, and its lower end too, else that."""
+    value, low, high = fitted if isinstance(fitted, tuple) else (fitted, None, None)
+    if value is None or value <= throughput_per_s:
+        return None
+    return value, None if low is None else max(low, throughput_per_s), high
 
 
 def _busy(one: WatchedResource) -> float:
     return one.busy
 
 
-def _client(top: LoadLevel, busiest: WatchedResource | None) -> str | None:
-    """Why the load generator is what limits."""
-    if busiest is not None and busiest.kind == "cores" and busiest.busy < FULL <= busiest.busy + top.client_shares:
-        shares = f"{percent(top.client_shares, 0)} of the service's cores, beside {percent(busiest.busy, 0)} by {busiest.name}"
-        return f"at {sentences.at(top)} it uses {shares}"
-    if top.client_busy >= FULL:
-        return f"its thread is {percent(top.client_busy, 0)} busy at {sentences.at(top)}"
-    if top.late:
-        return f"at {sentences.at(top)} it sent later than its schedule says"
-    used = top.throughput_per_s * top.sent_s
-    if not top.users and top.connections and used >= FULL * top.connections and top.sent_s < FULL * top.response_s:
-        waited = percent(1 - top.sent_s / top.response_s, 0)
-        law = f"{used:.0f} of its {top.connections} connections are in use (Little's law)"
-        return f"at {sentences.at(top)} {law}, and {waited} of the response time is waiting for one"
-    return None
-
-
-def _open(order: Sequence[LoadLevel]) -> tuple[tuple[float, float] | None, bool]:
-    """Utilisation that the queue itself tells, and whether more comes than leaves, at the last level. Where nobody knows how
+def _open(order: Sequence[LoadLevel]) -> tuple[QueueGrowth | None, bool]:
+    """Utilisations that the queue itself tells, and whether more comes than leaves, at the last level. Where nobody knows how
     uncertain a throughput is, nothing follows from what is missing of it; response times of which that is so tell of no queue."""
     top = order[-1]
     missing = 1 - top.throughput_per_s / top.offered_per_s if top.offered_per_s else 0.0
@@ -85,7 +116,7 @@ def _open(order: Sequence[LoadLevel]) -> tuple[tuple[float, float] | None, bool]
     told = [(level.throughput_per_s, level.response_s, e) for level in order if (e := level.response_error) is not None]
     if not told or top.response_error is None:  # what is said is of the last
         return None, False
-    return queue_utilisation(*zip(*told, strict=True)), False
+    return queue_growth(*zip(*told, strict=True)), False
 
 
 def _closed(order: Sequence[LoadLevel]) -> tuple[tuple[float, float] | None, bool]:
@@ -100,9 +131,7 @@ def _closed(order: Sequence[LoadLevel]) -> tuple[tuple[float, float] | None, boo
     return (low, 1.0), low >= FULL
 
 
-def _full(
-    top: LoadLevel, queue: tuple[float, float] | None, full: bool, busy: float | None
-) -> tuple[float, float | None, float | None] | None:
+def _full(top: LoadLevel, queue: tuple[float, float] | None, full: bool, busy: float | None) -> Rate | None:
     """Where it is full: X/U of the limiting resource, or by the queue."""
     x = top.throughput_per_s
     if full:

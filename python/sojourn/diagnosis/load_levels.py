@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.diagnosis import Diagnosis, LoadLevel, WatchedResource, diagnose_levels
+from sojourn.diagnosis import Diagnosis, LoadLevel, Rate, WatchedResource, diagnose_levels
 from sojourn.runs.generator_lateness import LATE
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder, run_folders
@@ -23,11 +23,11 @@ ERRORS = ("throughput_error", "response_error")
 
 
 def diagnose(
-    runs: Sequence[Path | str | RunFolder], full_per_s: Callable[[Mapping[str, Any]], float | None] | None = None
+    runs: Sequence[Path | str | RunFolder], full_per_s: Callable[[Mapping[str, Any]], Rate | None] | None = None
 ) -> dict[str, Diagnosis]:
     """Setting of the service ("" where it has one only, `workers = 4`) → what limits it there.
 
-    `full_per_s`: factors of a run → the rate at which a fitted model is full, None where it has none.
+    `full_per_s`: factors of a run → the rate at which a fitted model is full, with its interval; None where it has none.
     Runs that were disturbed, failed or were cut off are left out; overloaded ones are not, they tell most. Empty where no
     run says anything. Raises RunFolderError where no run folder is there.
     """
@@ -35,7 +35,7 @@ def diagnose(
     rest = [Path(r) for r in runs if not isinstance(r, RunFolder)]
     folders = given + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
     series: dict[str, dict[str, list[LoadLevel]]] = {}
-    fitted: dict[str, float | None] = {}
+    fitted: dict[str, Rate | None] = {}
     for folder in folders:
         if (level := read_level(folder)) is not None:
             load = str([folder.manifest.get("factors", {}).get(name) for name in LOAD] + [level.users])

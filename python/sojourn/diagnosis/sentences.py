@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, WatchedResource
+from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, Rate, WatchedResource
 from sojourn.units import interval, per_second, percent, seconds
 
 CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
+LEVELS = 4  # fewer do not tell how full a queue is
+MORE, CAREFUL = 2.0, 1.25  # of the rate that was measured: nobody knows more; with response times that have grown
+GROWN = 1.5
 ALIKE = 0.05  # rates that differ by less, relative, are one
 NEARLY = 0.95  # of the rate at which a fitted model is full
 UNKNOWN = "cannot tell what the limit is"
@@ -69,15 +72,34 @@ def unknown(order: Sequence[LoadLevel], busiest: WatchedResource | None) -> str:
     return f"{UNKNOWN}: {grew}{seen}"
 
 
-def more(top: LoadLevel, busiest: WatchedResource | None, fitted: float | None = None) -> str:
+def more(
+    order: Sequence[LoadLevel],
+    busiest: WatchedResource | None,
+    queue: tuple[float, float] | None = None,
+    fitted: Rate | None = None,
+) -> str:
+    """What to measure next: never beyond where the service may be full by a model, by what was watched, or by its response times."""
+    top = order[-1]
     if top.users:
         return f"measure with more users, up to {4 * top.users} or until throughput no longer grows"
-    most = top.throughput_per_s * (
-        max(0.85 / busiest.busy, 1.5) if busiest is not None and busiest.busy > 0.05 else 2.0
-    )
+    rate = top.throughput_per_s
+    fewer = len({level.offered_per_s for level in order}) < LEVELS
+    what = "measure at four levels or more, up to" if fewer else "measure at higher rates, up to"
     if fitted is not None:
-        return f"measure at four levels or more, up to {per_second(NEARLY * fitted, 2)}: the fitted model is full at {per_second(fitted)}"
-    return f"measure at four levels or more, up to {per_second(min(most, 4 * top.throughput_per_s), 2)}"
+        value, low, _ = fitted
+        ends = f"the fitted model is full at {interval(*fitted, '1/s')}"
+        most = low if low is not None else NEARLY * value
+        if most < (1 + ALIKE) * rate:
+            return f"run longer, or more often, at the rates that were measured: {ends}"
+        return f"{what} {per_second(most, 2)}: {ends}"
+    most = MORE * rate
+    if busiest is not None and busiest.busy > 0:
+        most = min(most, 0.85 * rate / busiest.busy)
+    if order[0].response_s < top.response_s / GROWN:
+        most = min(most, CAREFUL * rate)
+    if most < (1 + ALIKE) * rate:
+        return "run longer, or more often, at the rates that were measured"
+    return f"{what} {per_second(most, 2)}"
 
 
 def relief(one: WatchedResource) -> str:
@@ -98,7 +120,8 @@ def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
     """For programs: a row a setting of the service."""
     return [
         {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next": one.next,
-         "queue_utilisation": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "summary": summary(one)}
+         "queue_utilisation": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "changing": one.changing,
+         "summary": summary(one)}
         for setting, one in found.items()
     ]  # fmt: skip
 
@@ -117,7 +140,8 @@ def lines(found: Mapping[str, Diagnosis]) -> list[str]:
 
 
 def _told(setting: str, one: Diagnosis) -> list[str]:
-    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", f"  next: {one.next}"]
+    changing = [f"  {one.changing}"] if one.changing else []
+    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", *changing, f"  next: {one.next}"]
 
 
 def summary(found: Diagnosis) -> str:

@@ -43,7 +43,12 @@ def excess(run: FitRun, model: Model) -> tuple[float, float]:
 
 def came_per_s(rate_per_s: object, arrivals_per_s: float | None) -> float | None:
     """The rate at which requests came, 1/s, of a run that was asked for `rate_per_s`; None where nobody counted, or something else."""
-    if isinstance(rate_per_s, bool) or not isinstance(rate_per_s, int | float) or not rate_per_s > 0 or not arrivals_per_s:
+    if (
+        isinstance(rate_per_s, bool)
+        or not isinstance(rate_per_s, int | float)
+        or not rate_per_s > 0
+        or not arrivals_per_s
+    ):
         return None
     return float(arrivals_per_s) if 1 / OTHER <= arrivals_per_s / rate_per_s <= OTHER else None
 

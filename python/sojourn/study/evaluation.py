@@ -2,7 +2,8 @@
 
 `kind`: training (the runs that were fitted), held out (run with them, not fitted), blind (predicted and written before they
 were run), and blind at the run's core speed: by the same models, as they were written, for cores as fast as the recorder's piece of
-work says that they were in the run; and blind at the rate that came: by the same models, for as many requests as came in the run. Errors of different kinds are never averaged together.
+work says that they were in the run; and blind at the rate that came: by the same models, for as many requests as came in the run.
+Errors of different kinds are never averaged together.
 """
 
 from __future__ import annotations

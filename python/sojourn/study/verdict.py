@@ -111,7 +111,9 @@ def _errors(found: StudyFindings) -> list[str]:
     """Errors of each model by kind; training errors only where nothing better is known."""
     if found.rivals is None:
         return []
-    kinds = [kind for kind in (BLIND, BLIND_AT_RATE, BLIND_AT_SPEED, HELD_OUT) if not found.rows(kind).is_empty()] or [TRAINING]
+    kinds = [kind for kind in (BLIND, BLIND_AT_RATE, BLIND_AT_SPEED, HELD_OUT) if not found.rows(kind).is_empty()] or [
+        TRAINING
+    ]
     lines = []
     for kind in kinds:
         if kind in (BLIND, BLIND_AT_RATE, BLIND_AT_SPEED):

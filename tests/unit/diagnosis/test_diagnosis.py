@@ -124,7 +124,6 @@ def test_more_comes_than_leaves() -> None:
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ({"late": True}, "later than its schedule"),
         ({"client_busy": 0.97}, "thread is 97 % busy"),
         (
             {"connections": 8, "sent_s": 0.1, "response_s": 0.4},

@@ -61,7 +61,8 @@ def test_a_saturated_run_is_left_as_it_is() -> None:
 
 
 def test_a_run_is_judged_at_the_rate_that_came() -> None:
-    """Asked for 85/s, 90/s came: R = 1/(100 - 90) = 100 ms where 1/(100 - 85) = 66.7 ms was asked. 140/s of a rate of 60/s is another count."""
+    """Asked for 85/s, 90/s came: R = 1/(100 - 90) = 100 ms where 1/(100 - 85) = 66.7 ms was asked. 140/s of a rate of 60/s is
+    another count."""
     runs = FitRuns([run(rate, 0.0) for rate in (20, 40, 60, 75, 88)])
     fitted = sj.fit_model(runs, sj.Model.parse(FILE), draws=20)
     more = {("", "", "arrival_rate"): 90.0}
