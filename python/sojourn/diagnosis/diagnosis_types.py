@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sojourn.runs.pauses import Pauses
+
 Rate: TypeAlias = tuple[float, float | None, float | None]  # value, low, high, 1/s
 Kind: TypeAlias = Literal["cores", "thread", "disk", "station", "unseen", "client", "unknown"]
 
@@ -25,7 +27,7 @@ class LoadLevel:
     knows). users is 0 in an open loop;
     sent_s: mean response time from when a request was sent; connections: that the client had, 0 where nobody knows;
     client_busy: of a core, by the busiest thread of the generator; client_shares: of the service's cores, by all its threads,
-    where it runs on them; late: whether the generator kept no schedule."""
+    where it runs on them; late: whether the generator kept no schedule; pauses: None where nobody looked for them."""
 
     offered_per_s: float
     throughput_per_s: float
@@ -39,6 +41,7 @@ class LoadLevel:
     client_shares: float = 0.0
     late: bool = False
     resources: tuple[WatchedResource, ...] = ()
+    pauses: Pauses | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Diagnosis:
     """`kind` of the limit and its `name`; `sentence` says both with the figures, `next` what to measure then.
 
     top: the level it is about. queue: least and most utilisation that the response times allow, or None. full_per_s: where
-    the limit is reached; None where nobody knows. changing: a time of a request that is another at another load, in words."""
+    the limit is reached; None where nobody knows. changing: a time of a request that is another at another load, in words; pauses: of the
+    service, in words."""
 
     kind: Kind
     name: str
@@ -58,6 +62,7 @@ class Diagnosis:
     full_per_s: Rate | None = None
     resources: Mapping[str, float] = field(default_factory=dict)
     changing: str = ""
+    pauses: str = ""
 
     def __str__(self) -> str:
         return f"{self.sentence}; next: {self.next}"

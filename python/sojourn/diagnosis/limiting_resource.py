@@ -42,7 +42,9 @@ def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | Rate
     def found(kind: Kind, name: str, why: str, then: str, at: float | None = None) -> Diagnosis:
         known = {r.name: r.busy for r in seen}
         ends = _full(top, queue, full, at) if fitted is None else fitted
-        return Diagnosis(kind, name, why, then, top, first, queue, ends, known, demand_trend(order))
+        return Diagnosis(
+            kind, name, why, then, top, first, queue, ends, known, demand_trend(order), sentences.pauses(order)
+        )
 
     if (client := client_limit(top, busiest, sentences.at(top))) is not None:
         return found("client", "the client", f"the limit is the client: {client}", sentences.CLIENT)

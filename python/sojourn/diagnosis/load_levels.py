@@ -13,6 +13,8 @@ import polars as pl
 from sojourn.diagnosis import Diagnosis, LoadLevel, Rate, WatchedResource, diagnose_levels
 from sojourn.runs.generator_lateness import LATE
 from sojourn.runs.manifest import Manifest
+from sojourn.runs.measurement_window import responses
+from sojourn.runs.pauses import Pauses, find_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.stats.batch_means import LEVEL, standard_error
 
@@ -94,7 +96,18 @@ def read_level(folder: RunFolder) -> LoadLevel | None:
         client_shares=0.0 if counted else sum(threads) / max(len(placed.get("server", ())), 1),
         late=any(reason.startswith(LATE) for reason in manifest.get("reasons", ())),
         resources=tuple(own),
+        pauses=_pauses(folder),
     )
+
+
+def _pauses(folder: RunFolder) -> Pauses | None:
+    """By the answers in the window; of records that are not of every request there is nothing to say."""
+    frame, window = folder.frame("requests"), folder.manifest.get("window_s")
+    needed = {"sent_s", "received_s", "done_s", "failure"}
+    if frame is None or not window or folder.sample_every != 1 or not needed <= set(frame.columns):
+        return None
+    good = responses(frame).filter(pl.col("failure") == 0)
+    return find_pauses(good["sent_s"].to_numpy(), good["end_s"].to_numpy(), (float(window[0]), float(window[1])))
 
 
 def _users(manifest: Manifest, lanes: Sequence[Mapping[str, Any]]) -> int:
@@ -168,4 +181,12 @@ def _mean(own: Sequence[LoadLevel]) -> LoadLevel:
         means[name] = None if None in errors else float(np.mean(errors) / np.sqrt(len(own)))
     shares = {r.name: [x.busy for one in own for x in one.resources if x.name == r.name] for r in own[0].resources}
     resources = tuple(replace(r, busy=float(np.mean(shares[r.name]))) for r in own[0].resources)
-    return replace(own[0], **means, late=any(one.late for one in own), resources=resources)
+    seen = [one.pauses for one in own if one.pauses is not None]
+    whole = Pauses(
+        tuple(x for one in seen for x in one.lengths_s),
+        sum(one.window_s for one in seen),
+        sum(one.answers for one in seen),
+    )
+    return replace(
+        own[0], **means, pauses=whole if seen else None, late=any(one.late for one in own), resources=resources
+    )

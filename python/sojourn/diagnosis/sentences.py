@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, Rate, WatchedResource
+from sojourn.runs.pauses import grow_with_load, together
 from sojourn.units import interval, per_second, percent, seconds
 
 CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
@@ -102,6 +103,21 @@ def more(
     return f"{what} {per_second(most, 2)}"
 
 
+def pauses(order: Sequence[LoadLevel]) -> str:
+    """Of all levels together; empty where there are too few."""
+    runs = [level.pauses for level in order if level.pauses is not None]
+    found = together(runs)
+    if found is None:
+        return ""
+    often = (
+        f"one after {found.answers / len(found.lengths_s):.0f} answers"
+        if grow_with_load(runs)
+        else f"{found.per_s:.2g} a second"
+    )
+    adds = f"they add {seconds(found.adds_s(0.0))} to the mean response time at rest, and 1/(1 - u) times that where the service is u busy"
+    return f"it pauses: for {seconds(found.mean_s)} on average nothing is answered, {often}; {adds}"
+
+
 def relief(one: WatchedResource) -> str:
     if one.kind == "thread":
         return "run more processes or threads that can work at once, or a request that takes less CPU"
@@ -121,13 +137,13 @@ def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
     return [
         {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next": one.next,
          "queue_utilisation": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "changing": one.changing,
-         "summary": summary(one)}
+         "pauses": one.pauses, "summary": summary(one)}
         for setting, one in found.items()
     ]  # fmt: skip
 
 
 def lines(found: Mapping[str, Diagnosis]) -> list[str]:
-    """For a person: two lines a setting. Of more settings than `MOST_TOLD` those that tell nothing have one line together."""
+    """For a person: two lines a setting, and one for times that change and for pauses. Of more settings than `MOST_TOLD` those that tell nothing have one line together."""
     silent = [one for one in found.values() if one.kind == "unknown"]
     if len(found) <= MOST_TOLD or not silent:
         return [line for setting, one in found.items() for line in _told(setting, one)]
@@ -140,8 +156,8 @@ def lines(found: Mapping[str, Diagnosis]) -> list[str]:
 
 
 def _told(setting: str, one: Diagnosis) -> list[str]:
-    changing = [f"  {one.changing}"] if one.changing else []
-    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", *changing, f"  next: {one.next}"]
+    beside = [f"  {text}" for text in (one.changing, one.pauses) if text]
+    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", *beside, f"  next: {one.next}"]
 
 
 def summary(found: Diagnosis) -> str:
