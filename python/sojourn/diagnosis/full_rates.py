@@ -3,8 +3,6 @@ et al., Quantitative System Performance (1984), chapter 5: the bounds X <= 1/D);
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sojourn.diagnosis.diagnosis_types import LoadLevel, Rate, WatchedResource
 
 LEAST_BUSY = 0.85  # of what is the limit, where the service is full
@@ -17,8 +15,8 @@ def full_rates(top: LoadLevel, threads: bool = False) -> list[tuple[float, Watch
 
 
 def is_limit(full_per_s: float, saturation: Rate) -> bool | None:
-    """Whether a resource that is full at a rate is what makes the service full at `saturation`; False where something else is, None where the
-    interval of `saturation` has both. Without a lower end the value counts, without an upper one none is excluded."""
+    """Whether a resource that is full at a rate is what makes the service full at `saturation`; False where something else is, None
+    where the interval of `saturation` has both. Without a lower end the value counts, without an upper one none is excluded."""
     value, low, high = saturation
     if (value if low is None else low) / full_per_s >= LEAST_BUSY:
         return True

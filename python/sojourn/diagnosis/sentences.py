@@ -143,7 +143,8 @@ def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
 
 
 def lines(found: Mapping[str, Diagnosis]) -> list[str]:
-    """For a person: two lines a setting, and one for times that change and for pauses. Of more settings than `MOST_TOLD` those that tell nothing have one line together."""
+    """For a person: two lines a setting, and one for times that change and for pauses. Of more settings
+    than `MOST_TOLD` those that tell nothing have one line together."""
     silent = [one for one in found.values() if one.kind == "unknown"]
     if len(found) <= MOST_TOLD or not silent:
         return [line for setting, one in found.items() for line in _told(setting, one)]
