@@ -40,7 +40,7 @@ def compare(
     warm_up: Annotated[int, typer.Option(help="of commands: runs of each that do not count", **TURN)] = 1,
     rate: Annotated[float | None, typer.Option(help="of URLs: requests per second", **UNSAID)] = None,
     users: Annotated[int | None, typer.Option(help="of URLs: closed loop with so many users", **UNSAID)] = None,
-    length: Annotated[str, typer.Option("--for", help="of URLs: length of each run", **TURN)] = "8s",
+    length: Annotated[str, typer.Option("--for", help="of URLs: length of each run", **TURN)] = "6s",
     connections: Annotated[int, typer.Option(help="of URLs: connections opened before the start", **TURN)] = 64,
     timeout: Annotated[str | None, typer.Option(help="of a request [10s], or of a command [10m]", **UNSAID)] = None,
     seed: Annotated[int, typer.Option(help="of the order, and of the schedules", **TURN)] = 1,

@@ -37,7 +37,7 @@ def compare(
 
     Raises:
         InputError: a metric that these runs do not have, a value out of range, no load and no factors in common. RunFolderError: no run.
-        LoadError: no valid run on one side.
+        LoadError, ServiceError: no valid run on one side; all of them failed.
     """
     given = [[one] if isinstance(one, Path | str | RunFolder) else list(one) for one in (a, b)]
     check_apart(*given)
@@ -89,6 +89,8 @@ def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bo
     differs = not low <= 1 <= high
     equivalent = 1 / (1 + margin) <= low and high <= 1 + margin
     verdict = _verdict(ratio, differs, equivalent, name in MORE_IS_BETTER)
+    if any(lucky and verdict in (EQUIVALENT, good) for lucky, good in zip(runs.lucky, (WORSE, BETTER), strict=True)):
+        verdict = CANNOT_TELL
     more: int | None = 0
     if verdict == CANNOT_TELL:
         needed = ratio.runs_needed(margin, level)

@@ -17,7 +17,7 @@ from sojourn.measure import measure
 from sojourn.measure.measure import Shown
 from sojourn.runs.watched_resources import WatchedResources
 
-RUN_S = 8.0
+RUN_S = 6.0
 
 
 def compare_urls(

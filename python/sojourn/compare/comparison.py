@@ -85,8 +85,12 @@ class Comparison:
     def _more(self) -> str:
         if self.verdict != CANNOT_TELL:
             return ""
-        needs = [one.more_runs for one in self.judged if one.verdict == CANNOT_TELL]
+        needs = [
+            one.more_runs for one in self.judged if one.verdict == CANNOT_TELL and not (one.equivalent or one.differs)
+        ]
         margin = f"; the margin is {percent(self.margin, 0)}"
+        if not needs:
+            return f"{margin}; see the runs that were overloaded"
         if any(need is None for need in needs):
             more = UNKNOWN_NEED if min(self.counts) < 2 else "more than 1000 runs of each side would be needed to tell"
             return f"{margin}; {more}"

@@ -1,6 +1,7 @@
 """Which runs of A stand beside which of B: by block where they were interleaved, by condition, or all beside all.
 
-1. Runs that are not valid are left out, and said; a side without any is an error.
+1. Runs that are not valid are left out, and said; a side without any is an error. Where more than a fifth of a side were overloaded (more
+   came than left, response times drifted, requests failed), those that are left are its lucky ones: it is not called better or equivalent.
 2. A factor that has one value on each side, and another, is what is compared. Loads are not: a service at another rate is another question.
 3. Conditions (loads and all other factors) that one side alone has are left out, and said; none in common is an error.
 4. Runs of the same block are pairs. Else each condition is a stratum, where both sides have at least two runs in each; of fewer, conditions
@@ -18,21 +19,25 @@ import numpy as np
 
 from sojourn.compare.log_ratio import LogRatio, paired, stratified
 from sojourn.compare.run_values import LOADS, RunValues
-from sojourn.errors import InputError, LoadError
+from sojourn.errors import InputError, LoadError, ServiceError
+from sojourn.runs.assess_run import NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED
 
 MOST_TOLD = 4
+OVERLOADED, MOST_OVERLOADED = (NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED), 0.2
 Side = Sequence[RunValues]
 Condition = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class MatchedRuns:
-    """Condition → runs of A, runs of B. `blocks`: the pairs by block, where there are; `compared`, `notes`: in words."""
+    """Condition → runs of A, runs of B. `blocks`: the pairs by block, where there are; `compared`, `notes`: in words. `lucky`: whether
+    what is left of A, of B is what was not overloaded."""
 
     by_condition: Mapping[Condition, tuple[list[RunValues], list[RunValues]]]
     blocks: tuple[tuple[list[RunValues], list[RunValues]], ...]
     compared: str
     notes: tuple[str, ...]
+    lucky: tuple[bool, bool] = (False, False)
 
     @cached_property
     def sides(self) -> tuple[list[RunValues], list[RunValues]]:
@@ -100,7 +105,7 @@ def _means(metric: str, pairs: Iterable[tuple[list[RunValues], list[RunValues]]]
 def match(a: Side, b: Side, names: tuple[str, str] = ("A", "B")) -> MatchedRuns:
     """
     Raises:
-        LoadError: no valid run on one side. InputError: nothing in common that could be compared.
+        LoadError, ServiceError: no valid run on one side. InputError: nothing in common that could be compared.
     """
     notes: list[str] = []
     sides = [_valid(side, name, notes) for side, name in zip((a, b), names, strict=True)]
@@ -116,17 +121,29 @@ def match(a: Side, b: Side, names: tuple[str, str] = ("A", "B")) -> MatchedRuns:
     notes += _unlike(sides[0], sides[1])
     compared = ", ".join(f"{name} {told[0]} → {told[1]}" for name, told in subject.items())
     pairs = {key: (grouped[0][key], grouped[1][key]) for key in common}
-    return MatchedRuns(pairs, _blocks(pairs, notes), compared, tuple(notes))
+    lucky = _overloaded(a), _overloaded(b)
+    for name, one in zip(names, lucky, strict=True):
+        if one:
+            notes.append(
+                f"more than a fifth of the runs of {name} were overloaded: {name} is not called better or equivalent"
+            )
+    return MatchedRuns(pairs, _blocks(pairs, notes), compared, tuple(notes), lucky)
 
 
 def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
     good = [one for one in side if not one.reasons]
     bad = [f"{one.name}: {one.reasons[0]}" for one in side if one.reasons]
     if not good:
-        raise LoadError(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it bears")
+        error = ServiceError if all(REQUESTS_FAILED in one.reasons[0] for one in side) else LoadError
+        raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it bears")
     if bad:
         notes.append(f"{len(bad)} of {len(side)} runs of {name} are not valid and left out: {_few(bad, 1)}")
     return good
+
+
+def _overloaded(side: Side) -> bool:
+    found = [any(kind in reason for reason in one.reasons for kind in OVERLOADED) for one in side]
+    return sum(found) > MOST_OVERLOADED * len(found)
 
 
 def _subject(a: Side, b: Side) -> dict[str, tuple[Any, Any]]:

@@ -25,6 +25,7 @@ MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
 REQUESTS_FAILED = "requests after the warm-up failed"
 NOT_BALANCED = "flow is not balanced"
+NOT_STATIONARY = "not stationary"
 PULSE: Final = (
     "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
 )
@@ -144,7 +145,7 @@ def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dic
     checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
     if trend.steady or folder.manifest.get(PULSE):
         return []
-    return [f"not stationary: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
+    return [f"{NOT_STATIONARY}: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
 
 
 def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

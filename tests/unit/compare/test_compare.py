@@ -10,7 +10,7 @@ from capacity.virtual_service import VirtualService
 
 import sojourn as sj
 from sojourn.compare import Comparison, RunValues, compare_values
-from sojourn.errors import InputError, LoadError, RunFolderError
+from sojourn.errors import InputError, LoadError, RunFolderError, ServiceError
 
 
 def side(times: list[float], rate: float = 50, **more: Any) -> list[RunValues]:
@@ -94,6 +94,20 @@ def test_runs_that_are_not_valid_are_left_out_and_said() -> None:
     assert "1 of 5 runs of B are not valid" in found.notes[0] and "drifted" in found.notes[0]
     with pytest.raises(LoadError, match="drifted"):
         compare_values(side(A), bad)
+
+
+def test_a_side_whose_runs_were_overloaded_is_not_called_better_or_equivalent() -> None:
+    """What is left of it is what was not."""
+    bad = side([9.0, 9.0], reasons=("flow is not balanced: 400 requests, 300 answers; the service is saturated",))
+    for factor in (1.0, 0.7):
+        found = compare_values(side(A), [*side([factor * t for t in A]), *bad])
+        assert found.verdict == "cannot tell" and "overloaded" in found.first_line()
+        assert any("B is not called better or equivalent" in note for note in found.notes)
+    assert compare_values(side(A), [*side([1.3 * t for t in A]), *bad]).verdict == "worse"
+    assert compare_values([*side(A), *bad], side([0.7 * t for t in A])).verdict == "better"
+    failed = side([9.0], reasons=("90 of 300 requests after the warm-up failed (HTTP 500: 90); at most 1%",))
+    with pytest.raises(ServiceError, match="HTTP 500"):
+        compare_values(side(A), failed)
 
 
 def test_several_metrics_are_judged_together() -> None:
