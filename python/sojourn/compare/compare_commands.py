@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import signal
-import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,10 +19,10 @@ from sojourn.compare.run_values import RunValues
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.capped_log import last_lines
 from sojourn.lab.process_tree import how_ended
-from sojourn.measure.cpu_residual import children_cpu_s
 from sojourn.units import seconds
 
-TIMEOUT_S = 600.0
+TIMEOUT_S, LOOK_MS = 600.0, 100
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Words = Sequence[str]
 
 
@@ -78,45 +77,64 @@ def _words(command: str | Words) -> list[str]:
 
 
 def run_command(words: Words, timeout_s: float = TIMEOUT_S) -> dict[str, float]:
-    """Runs it to its end: `time` and `cpu` (user and system, of children that it waited for, too), s. It ends with this process.
+    """Runs it to its end: `time` and `cpu` (user and system, of children that it waited for, too), s. What it started is ended with it.
 
     Raises:
         InputError: it cannot be started. ServiceError: it ended with another code than 0, or not within `timeout_s`.
     """
     with tempfile.TemporaryDirectory(prefix="sojourn-compare-") as place:
-        log = Path(place, "stderr")
-        with log.open("wb") as errors:
-            cpu_s, began = children_cpu_s(), time.monotonic()
-            try:
-                process = subprocess.Popen(
-                    words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
-                )
-            except OSError as error:
-                raise InputError(f"{words[0]}: {error.strerror}", "--run", "give a program that runs here") from None
-            late = threading.Event()
-            timer = threading.Timer(timeout_s, lambda: _end(process, late))
-            timer.daemon = True
-            timer.start()
-            try:
-                code = process.wait()
-                took_s = time.monotonic() - began
-            finally:
-                timer.cancel()
-                _end(process)
-                process.wait()
-        if late.is_set():
-            raise ServiceError(f"not done within {seconds(timeout_s)}", shlex.join(words), "--timeout allows more")
-        if code:
+        log, pid = Path(place, "stderr"), 0
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # an interrupted start must know what it started
+        try:
+            began = time.monotonic()
+            pid = _start(words, log, held)
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            if not _ends(pid, timeout_s):
+                raise ServiceError(f"not done within {seconds(timeout_s)}", shlex.join(words), "--timeout allows more")
+            took_s = time.monotonic() - began
+            _, status, used = os.wait4(pid, 0)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            if pid:
+                _end(pid)
+        if code := os.waitstatus_to_exitcode(status):
             said = last_lines(log)
-            raise ServiceError(
-                f"it {how_ended(code)}{f'; its last lines: {said}' if said else ''}", shlex.join(words), "mend it first"
-            )
-    return {"time": took_s, "cpu": children_cpu_s() - cpu_s}
+            told = f"it {how_ended(code)}{f'; its last lines: {said}' if said else ''}"
+            raise ServiceError(told, shlex.join(words), "mend it first")
+    return {"time": took_s, "cpu": used.ru_utime + used.ru_stime}
 
 
-def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
-    """With all that it started in its session; `late` is set, where it is the time that ends it."""
-    if late is not None:
-        late.set()
+def _start(words: Words, log: Path, mask: Iterable[int]) -> int:
+    """Its process id; in a session of its own."""
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        actions = [
+            (os.POSIX_SPAWN_DUP2, null, 0),
+            (os.POSIX_SPAWN_DUP2, null, 1),
+            (os.POSIX_SPAWN_OPEN, 2, str(log), os.O_WRONLY | os.O_CREAT, 0o600),
+        ]
+        return os.posix_spawnp(words[0], list(words), os.environ, file_actions=actions, setsid=True, setsigmask=mask)
+    except OSError as error:
+        raise InputError(f"{words[0]}: {error.strerror}", "--run", "give a program that runs here") from None
+    finally:
+        os.close(null)
+
+
+def _ends(pid: int, timeout_s: float) -> bool:
+    """Whether it ends in time; it is not waited for. By poll: a wait for a process is restarted after a signal where a library wants it."""
+    descriptor, waiting, deadline = os.pidfd_open(pid), select.poll(), time.monotonic() + timeout_s
+    try:
+        waiting.register(descriptor, select.POLLIN)
+        while not (ended := waiting.poll(LOOK_MS)) and time.monotonic() < deadline:
+            pass
+        return bool(ended)
+    finally:
+        os.close(descriptor)
+
+
+def _end(pid: int) -> None:
+    """Ends all that is left in its session."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)

@@ -20,10 +20,9 @@ import numpy as np
 from sojourn.compare.log_ratio import LogRatio, paired, stratified
 from sojourn.compare.run_values import LOADS, RunValues
 from sojourn.errors import InputError, LoadError, ServiceError
-from sojourn.runs.assess_run import NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED
 
 MOST_TOLD = 4
-OVERLOADED, MOST_OVERLOADED = (NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED), 0.2
+MOST_OVERLOADED = 0.2
 Side = Sequence[RunValues]
 Condition = tuple[tuple[str, Any], ...]
 
@@ -134,6 +133,8 @@ def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
     good = [one for one in side if not one.reasons]
     bad = [f"{one.name}: {one.reasons[0]}" for one in side if one.reasons]
     if not good:
+        from sojourn.runs.assess_run import REQUESTS_FAILED  # slow to import
+
         error = ServiceError if all(REQUESTS_FAILED in one.reasons[0] for one in side) else LoadError
         raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it bears")
     if bad:
@@ -142,8 +143,15 @@ def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
 
 
 def _overloaded(side: Side) -> bool:
-    found = [any(kind in reason for reason in one.reasons for kind in OVERLOADED) for one in side]
-    return sum(found) > MOST_OVERLOADED * len(found)
+    bad = [one for one in side if one.reasons]
+    if not bad:
+        return False
+    from sojourn.runs.assess_run import NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED  # slow to import
+
+    kinds = (NOT_BALANCED, NOT_STATIONARY, REQUESTS_FAILED)
+    return sum(any(kind in reason for reason in one.reasons for kind in kinds) for one in bad) > MOST_OVERLOADED * len(
+        side
+    )
 
 
 def _subject(a: Side, b: Side) -> dict[str, tuple[Any, Any]]:
