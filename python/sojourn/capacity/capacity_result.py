@@ -15,7 +15,7 @@ from sojourn.units import per_second, seconds
 @dataclass(frozen=True)
 class CapacityRun:
     """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error, and the figures of the
-    objective: mean and quantiles in s, share that failed."""
+    objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them."""
 
     name: str
     rate_per_s: float
@@ -26,6 +26,7 @@ class CapacityRun:
     met: bool
     valid: bool
     reasons: tuple[str, ...] = ()
+    figure_errors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import polars as pl
+
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
 from sojourn.query.objectives import Objective, judge
 from sojourn.runs.generator_lateness import lateness_error
+from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import standard_error
 
 GUESSED = 0.1  # relative standard error of a mean without an interval
+BATCHES, LEAST_ABOVE = 20, 5  # of a run; requests above a quantile, below which nothing is said of its error
 
 
 def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Objective]) -> CapacityRun:
@@ -24,6 +29,7 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
     return CapacityRun(
         folder.path.name, rate_per_s, float(done["value"] or 0.0), response["value"], error, seen, all(row["met"] for row in judged),
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
+        {one.figure: own for one in objectives if one.figure[0] == "p" and (own := _quantile_error(folder, one, seen[one.figure]))},
     )  # fmt: skip
 
 
@@ -35,6 +41,7 @@ def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
             {k: v for k, v in one.figures.items() if v and k != "errors"},
             one.response_error,
             one.response_s,
+            one.figure_errors,
         )
         for one in runs
         if one.response_s
@@ -55,3 +62,23 @@ def _error(row: Mapping[str, float | None]) -> float:
     """Relative standard error of a mean; that of a guess where nobody knows."""
     value, low, high = row["value"], row["low"], row["high"]
     return standard_error(low, high) / value if value and low is not None and high is not None else GUESSED
+
+
+def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> float | None:
+    """Relative standard error of a quantile: that of the share of requests above it, by batches, over the density there, which is that of
+    an exponential tail of the mean excess seen (asymptotic variance of a quantile of a dependent series: P. W. Glynn, "Importance sampling
+    for Monte Carlo estimation of quantiles", 1996; batches as of means). None where too few are above."""
+    requests = folder.frame("requests")
+    if requests is None or not value:
+        return None
+    inside = (
+        in_window(responses(requests), folder.manifest["window_s"]).sort("intended_s").filter(pl.col("failure") == 0)
+    )
+    times = inside["response_s"].to_numpy()
+    above = times > value
+    if above.sum() < LEAST_ABOVE:
+        return None
+    shares = np.array([part.mean() for part in np.array_split(above, BATCHES)])
+    error = float(shares.std(ddof=1)) / math.sqrt(BATCHES)
+    late = lateness_error(folder.manifest, "p99").error
+    return math.hypot(error / float(above.mean()) * float((times[above] - value).mean()) / value, late)

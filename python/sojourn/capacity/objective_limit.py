@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ POINTS = 24  # among these
 ROOM = 1.5  # of the upper end of saturation: a rate that hardly any draw bears
 FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
 VAGUE = 2.0  # the same, where the factor stands for the form itself
+OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
 AS_MEAN = 2.2  # error of a 99 % quantile over that of the mean: of an exponential law sqrt(0.99/0.01)/ln(100)
 LEAST_ERROR = 0.02
@@ -40,16 +41,21 @@ SEED = 1
 
 @dataclass(frozen=True)
 class MeasuredFigures:
-    """A run at a rate: figure (`p99`) → s; its mean in s with the relative standard `error` of that."""
+    """A run at a rate: figure (`p99`) → s; its mean in s with the relative standard `error` of that; `errors`: those of the figures that
+    the run itself tells."""
 
     rate_per_s: float
     figures: Mapping[str, float]
     error: float
     mean_s: float = 0.0
+    errors: Mapping[str, float] = field(default_factory=dict)
 
-    def error_of(self, value_s: float, least_s: float) -> float:
-        """Relative standard error of a quantile of `value_s`, where `least_s` is what a request takes that waits for nobody: what is
-        uncertain is the waiting, of which a quantile has more than a mean."""
+    def error_of(self, figure: str, least_s: float) -> float:
+        """Relative standard error of a quantile, as the run itself tells it; else by its mean, where `least_s` is what a request takes that
+        waits for nobody: what is uncertain is the waiting, of which a quantile has more than a mean."""
+        value_s = self.figures[figure]
+        if own := self.errors.get(figure):
+            return max(own, LEAST_ERROR)
         if not self.mean_s:
             return max(AS_MEAN * self.error, LEAST_ERROR)
         more = max(value_s - least_s, 0.0) / max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
@@ -98,9 +104,9 @@ def limit_of(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A figure and its limit in s; by run: its rate, the logarithm of measured over predicted, the standard error of that; what is believed
-    of it beforehand (standard deviation). `quantity`: what the model is asked for it. The figure is `base_s` and a factor times what that
-    is beyond `least_s`; both are 0 where the model tells the figure itself."""
+    """A figure and its limit in s; by run: its rate, the logarithm of measured over predicted (draws x runs), the standard error of
+    that; what is believed of it beforehand (standard deviation). `quantity`: what the model is asked for it. The figure is `base_s` and
+    a factor times what that is beyond `least_s`; both are 0 where the model tells the figure itself."""
 
     limit_s: float
     quantity: Quantity
@@ -114,9 +120,8 @@ class _Asked:
     @staticmethod
     def of(predictor: Predictor, one: Objective, measured: Sequence[MeasuredFigures]) -> _Asked:
         mean = Quantity("response_time")
-        none = np.array([])
-        if one.figure == "mean":  # the fit has seen it
-            return _Asked(one.limit, mean, none, none, none, 0.0)
+        if one.figure == "mean":  # the fit has seen it; the model's own error is put right where runs are near
+            measured = [MeasuredFigures(m.rate_per_s, {"mean": m.mean_s}, m.error, m.mean_s) for m in measured]
         known = [m for m in measured if m.figures.get(one.figure)]
         rates = np.array([m.rate_per_s for m in known])
         quantity, before = quantity_of(one), FORM
@@ -124,14 +129,19 @@ class _Asked:
         base_s = 0.0
         said = _told(predictor, rates, quantity)
         values = np.array([m.figures[one.figure] for m in known])
-        errors = np.array([m.error_of(m.figures[one.figure], least_s) for m in known])
+        errors = np.array([m.error_of(one.figure, least_s) for m in known])
+        if one.figure == "mean":
+            before, errors = OWN, np.array([max(m.error, LEAST_ERROR) for m in known])
         if said is None:  # by what is beyond the least of each: waiting
             quantity, before, base_s = mean, VAGUE, float(values.min(initial=math.inf))
             said = _said(predictor, rates, mean) - least_s
             errors = errors * values / np.maximum(values - base_s, 1e-9)
             values = values - base_s
-        ok = np.isfinite(said) & (said > 0) & (values > 0)
-        logs = np.log(values[ok] / said[ok])
+        middle = np.median(said, axis=0)
+        ok = np.isfinite(middle) & (middle > 0) & (values > 0)
+        # a draw that is full where a run was not says nothing there of the form
+        said = np.where(np.isfinite(said) & (said > 0), said, middle)
+        logs = np.log(values[ok] / said[:, ok])
         return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, base_s, least_s if base_s else 0.0)
 
     def values(self, told: Array, rate_per_s: float) -> Array:
@@ -139,16 +149,23 @@ class _Asked:
         return self.base_s + self.factors(rate_per_s, len(told))[:, None] * (told - self.least_s)
 
     def factors(self, rate_per_s: float, count: int) -> Array:
-        """`count` draws of the factor, at a rate."""
-        if not self.before:
-            return np.ones(count)
+        """`count` draws of the factor, at a rate: each of what its own draw of the model says at the rates that were run, so that the
+        level of a draw is that of the runs where these are near; of fewer draws than there are the median stands for all."""
+        if not len(self.rates):
+            return np.exp(self.before * _normal(count))
         terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / rate_per_s)])
         weighted = terms / self.errors**2
         slope = SLOPE if self.base_s == 0 else VAGUE
         covariance = np.linalg.inv(weighted @ terms.T + np.diag([1 / self.before**2, 1 / slope**2]))
-        centre = float((covariance @ weighted @ self.logs)[0])
-        at = np.random.default_rng(SEED).permutation((np.arange(count) + 0.5) / count)
-        return np.asarray(np.exp(centre + stats.norm.ppf(at) * np.sqrt(covariance[0, 0])))
+        logs = self.logs if count == len(self.logs) else np.median(self.logs, axis=0)[None]
+        centre = logs @ (covariance @ weighted)[0]
+        return np.asarray(np.exp(centre + _normal(count) * np.sqrt(covariance[0, 0])))
+
+
+def _normal(count: int) -> Array:
+    """Values of a standard normal law, as its quantiles in a random order."""
+    at = np.random.default_rng(SEED).permutation((np.arange(count) + 0.5) / count)
+    return np.asarray(stats.norm.ppf(at))
 
 
 def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | None:
@@ -162,8 +179,8 @@ def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | Non
 
 
 def _said(predictor: Predictor, rates: Array, quantity: Quantity) -> Array:
-    found = predictor.values([{}], rates, [quantity], min(FIRST_DRAWS, predictor.draws))[quantity][:, 0, :]
-    return np.asarray(np.median(np.where(np.isnan(found), np.inf, found), axis=0))
+    found = predictor.values([{}], rates, [quantity], min(DRAWS, predictor.draws))[quantity][:, 0, :]
+    return np.asarray(np.where(np.isnan(found), np.inf, found))
 
 
 def _most(
