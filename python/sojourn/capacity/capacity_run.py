@@ -71,9 +71,8 @@ def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> f
     requests = folder.frame("requests")
     if requests is None or not value:
         return None
-    inside = (
-        in_window(responses(requests), folder.manifest["window_s"]).sort("intended_s").filter(pl.col("failure") == 0)
-    )
+    start_s, end_s = folder.manifest["window_s"]
+    inside = in_window(responses(requests), (start_s, end_s)).sort("intended_s").filter(pl.col("failure") == 0)
     times = inside["response_s"].to_numpy()
     above = times > value
     if above.sum() < LEAST_ABOVE:
