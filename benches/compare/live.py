@@ -1,9 +1,9 @@
 """`sojourn compare --url` on loopback: a service beside itself, and beside one that takes a tenth longer.
 
-    python benches/compare/live.py --comparisons 20 --out FOLDER [--slower 1.1]
+    python benches/compare/live.py --comparisons 20 --out FOLDER [--slower 1.1] [--rate 60]
 
-Two processes of tests/live/services/queueing.py (two workers that wait 6 ms on average, exponential) are loaded in turn at 150/s: 5 blocks
-of runs of 2 s a comparison, level 0.9, margin 5 %, each comparison with a seed of its own. `live-RATIO.csv`: a row a comparison and
+Two processes of tests/live/services/queueing.py (two workers that wait 6 ms on average, exponential) are loaded in turn: 5 blocks of runs
+of 2 s a comparison, level 0.9, margin 5 %, each comparison with a seed of its own. `live-RATIO.csv`: a row a comparison and
 metric. It measures: what else runs on the machine belongs into the record. Waits where another measurement runs.
 """
 
@@ -27,7 +27,7 @@ from sojourn.compare import Comparison, InterleavedLimits, compare_urls
 from sojourn.errors import Busy
 
 SERVICE = Path(__file__).resolve().parents[2] / "tests/live/services/queueing.py"
-MEAN_MS, RATE, RUN_S, BLOCKS = 6.0, 150.0, 2.0, 5
+MEAN_MS, RUN_S, BLOCKS = 6.0, 2.0, 5
 WAIT_S = 5.0
 
 
@@ -46,12 +46,12 @@ def service(mean_ms: float) -> Iterator[str]:
         process.wait()
 
 
-def one(a: str, b: str, seed: int) -> Comparison:
+def one(a: str, b: str, rate_per_s: float, seed: int) -> Comparison:
     with tempfile.TemporaryDirectory() as place:
         while True:
             try:
                 limits = InterleavedLimits(BLOCKS, 600.0, seed)
-                return compare_urls(a, b, rate_per_s=RATE, run_s=RUN_S, out=Path(place, "out"), limits=limits)
+                return compare_urls(a, b, rate_per_s=rate_per_s, run_s=RUN_S, out=Path(place, "out"), limits=limits)
             except Busy:
                 time.sleep(WAIT_S)
 
@@ -61,13 +61,14 @@ def main() -> None:
     parser.add_argument("--comparisons", type=int, default=20)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--slower", type=float, default=1.0)
+    parser.add_argument("--rate", type=float, default=150.0)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     with service(MEAN_MS) as a, service(MEAN_MS * given.slower) as b:
         for number in range(given.comparisons):
-            found = one(a, b, 1000 * (given.first + number))
+            found = one(a, b, given.rate, 1000 * (given.first + number))
             told = {
                 "seed": given.first + number,
                 "ratio": given.slower,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,13 +93,16 @@ def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bo
     if any(lucky and verdict in (EQUIVALENT, good) for lucky, good in zip(runs.lucky, (WORSE, BETTER), strict=True)):
         verdict = CANNOT_TELL
     more: int | None = 0
+    seen: int | None = None
     if verdict == CANNOT_TELL:
         needed = ratio.runs_needed(margin, level)
         more = None if needed is None else max(needed - ratio.count, 1)
+        if abs(ratio.difference) > math.log1p(margin) and (found := ratio.runs_needed_as_seen(level)) is not None:
+            seen = max(found - ratio.count, 1)
     a, b = runs.means(name)
     return MetricComparison(
         name, UNITS.get(name, "s"), a, b, ratio.ratio - 1, low - 1 if ratio.known else None,
-        high - 1 if ratio.known else None, level, differs, equivalent, verdict, asked, more,
+        high - 1 if ratio.known else None, level, differs, equivalent, verdict, asked, more, seen,
     )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ class MetricComparison:
     """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
     where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin. `judged`: the verdict of the
     comparison is about it. `more_runs` of each side (pairs, where blocks are paired) with which four of five such comparisons tell;
-    0 where this one does, None where nobody knows or it is more than 1000."""
+    0 where this one does, None where nobody knows or it is more than 1000; `more_if_as_seen`: the same if the difference is what it
+    seems, where that is larger than the margin, else None."""
 
     metric: str
     unit: str
@@ -32,6 +33,7 @@ class MetricComparison:
     verdict: str
     judged: bool
     more_runs: int | None
+    more_if_as_seen: int | None = None
 
     @property
     def interval_text(self) -> str:
@@ -93,8 +95,15 @@ class Comparison:
             return f"{margin}; see the runs that were overloaded"
         if any(need is None for need in needs):
             more = UNKNOWN_NEED if min(self.counts) < 2 else "more than 1000 runs of each side would be needed to tell"
+            more += self._as_seen()
             return f"{margin}; {more}"
-        return f"{margin}; about {max(need or 0 for need in needs)} more runs of each side would tell"
+        return f"{margin}; about {max(need or 0 for need in needs)} more runs of each side would tell{self._as_seen()}"
+
+    def _as_seen(self) -> str:
+        seen = [one.more_if_as_seen for one in self.judged if one.verdict == CANNOT_TELL]
+        if any(more is None for more in seen):
+            return ""
+        return f", about {max(more or 0 for more in seen)} if the difference is as large as it looks"
 
     def lines(self) -> list[str]:
         """The answer and what belongs to it, without the table."""

@@ -60,15 +60,23 @@ class LogRatio:
         That the spread of runs is itself known from few is in it, by a noncentral t with the degrees of these runs (S. A. Julious and
         R. J. Owen, Pharmaceutical Statistics 5 (2006), 29-37).
         """
+        return self._runs(math.log1p(margin), 1 - (1 - POWER) / 2, level)
+
+    def runs_needed_as_seen(self, level: float) -> int | None:
+        """The same where the difference is what it seems here: to find it."""
+        return self._runs(abs(self.difference), POWER, level)
+
+    def _runs(self, reach: float, power: float, level: float) -> int | None:
+        """Least number with which an interval of a difference `reach` away from what it must not hold does not hold it."""
+        if not self.known or reach == 0:
+            return None
         from scipy.special import nctdtrit  # slow to import
 
-        if not self.known:
-            return None
         variance = self.error**2 * self.count  # of one run of each side
         for count in range(2, MOST_RUNS + 1):
             degrees = max(self.degrees * (count - 1) / max(self.count - 1, 1), 1.0)
-            reach = nctdtrit(self.degrees, student_quantile(0.5 + level / 2, degrees), 1 - (1 - POWER) / 2)
-            if reach * math.sqrt(variance / count) <= math.log1p(margin):
+            errors = nctdtrit(self.degrees, student_quantile(0.5 + level / 2, degrees), power)
+            if errors * math.sqrt(variance / count) <= reach:
                 return count
         return None
 

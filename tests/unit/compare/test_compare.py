@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capacity.virtual_service import VirtualService
+from compare.two_workers import write_runs
 
 import sojourn as sj
 from sojourn.compare import Comparison, RunValues, compare_values
@@ -127,15 +127,9 @@ def test_values_that_cannot_be(wrong: dict[str, Any], said: str) -> None:
         compare_values(side(A), side(A), **wrong)
 
 
-def service(out: Path, delay_s: float, seed: int) -> None:
-    for k in range(3):
-        virtual = VirtualService(out / f"{k}", workers=2, delay_s=delay_s, run_s=8.0, seed=10 * seed + k)
-        virtual.run(100.0)
-
-
 def test_run_folders(tmp_path: Path) -> None:
-    service(tmp_path / "a", 0.001, 1)
-    service(tmp_path / "b", 0.011, 2)
+    write_runs(tmp_path / "a", 0.001, 1)
+    write_runs(tmp_path / "b", 0.011, 2)
     found: Comparison = sj.compare(tmp_path / "a", tmp_path / "b", names=("old", "new"))
     # M/M/2 at 100/s with 6 ms: 6/(1 - 0.3^2) = 6.59 ms (Kleinrock), and the delays
     assert found["mean"].a == pytest.approx(7.59e-3, rel=0.05) and found["mean"].b == pytest.approx(17.59e-3, rel=0.05)

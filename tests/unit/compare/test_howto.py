@@ -9,16 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from capacity.virtual_service import VirtualService
+from compare.two_workers import write_runs
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/howto/compare-two-versions.md").read_text()
 
 
 @pytest.fixture
 def before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for number, (name, delay_s) in enumerate({"before": 0.001, "after": 0.021}.items()):
-        for k in range(3):
-            VirtualService(tmp_path / f"runs/{name}/{k}", delay_s=delay_s, run_s=6.0, seed=10 * number + k).run(100.0)
+    write_runs(tmp_path / "runs/before", 0.001, 1)
+    write_runs(tmp_path / "runs/after", 0.021, 2)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -69,6 +69,17 @@ def test_runs_needed_is_the_known_formula_where_they_are_many(spread: float, mar
     assert found == pytest.approx(2 * (z * spread / math.log1p(margin)) ** 2, abs=2)
 
 
+def test_runs_needed_to_find_a_difference_is_the_known_formula_where_they_are_many() -> None:
+    """The same place, (6): two groups that differ, one test of the difference."""
+    z = stats.norm.ppf(0.95) + stats.norm.ppf(0.8)
+    found = LogRatio(0.08, 0.2 * math.sqrt(2 / 200), 398, 200).runs_needed_as_seen(LEVEL)
+    assert found == pytest.approx(2 * (z * 0.2 / 0.08) ** 2, abs=2)
+    few = compare_values(runs(np.array([0.010, 0.013, 0.009])), runs(np.array([0.014, 0.017, 0.010])))
+    one = few["mean"]
+    assert one.more_if_as_seen is not None and one.more_runs is not None and one.more_if_as_seen < one.more_runs
+    assert f"about {one.more_if_as_seen} if the difference is as large as it looks" in few.first_line()
+
+
 def test_what_nobody_can_know() -> None:
     one = stratified([([1.0], [2.0])])
     assert not one.known and one.interval(LEVEL) == (0.0, math.inf) and one.runs_needed(0.05, LEVEL) is None
