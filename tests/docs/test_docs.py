@@ -18,7 +18,7 @@ from pydantic_core import PydanticUndefined
 
 import sojourn
 from sojourn.cli.app import GROUPS, VERBS
-from sojourn.runs import assess_run
+from sojourn.runs import assess_run, disturbances
 from sojourn.runs.run_metrics import metrics_row
 from sojourn.study import file_schema
 from sojourn.table import Metrics
@@ -181,7 +181,7 @@ def host_rows(times: list[float]) -> pl.DataFrame:
 
 def test_the_limits_of_validity_are_those_of_the_code() -> None:
     text = (ROOT / "docs/reference/run-folder.md").read_text().split("A run is valid if")[1]
-    for limit in (assess_run.MOST_FAILURES, assess_run.MOST_STEAL, assess_run.MOST_OTHERS):
+    for limit in (assess_run.MOST_FAILURES, disturbances.MOST_STEAL, disturbances.MOST_OTHERS):
         assert f"at most {100 * limit:g} %" in text, limit
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from sojourn.capacity.capacity_report import write_report
 from sojourn.capacity.capacity_result import Capacity
@@ -16,7 +15,6 @@ from sojourn.capacity.light_load import LIGHT_S, light_load
 from sojourn.capacity.search import BEGIN, FIT_S, SHORT, SHORTEST_S, search
 from sojourn.capacity.search_limits import SearchLimits
 from sojourn.errors import InputError
-from sojourn.lab.listening_process import listening_processes
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
 from sojourn.query.objectives import read_objectives
@@ -38,7 +36,7 @@ def capacity(
     what_if: Sequence[Mapping[str, float]] = (),
     limits: SearchLimits | None = None,
     cores: Iterable[int] = (),
-    seed: int = 1,
+    seed: int | None = None,
     told: Callable[[str], None] = lambda _line: None,
     shown: Shown | None = None,
     **load: Any,
@@ -52,7 +50,7 @@ def capacity(
         watched: processes, control groups and disks of the service; None: of a service on loopback the processes that listen there.
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
         limits: how many runs, how long in all, how far (`SearchLimits`).
-        cores: those that the service runs on [all]. seed: of the first run's schedule.
+        cores: those that the service runs on [all]. seed: all schedules repeat from it [another each time].
         told: is given a line after each run. shown: as of `measure`. load: what else `http_load` takes.
 
     Raises:
@@ -64,25 +62,25 @@ def capacity(
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
     where = Path(out) if out is not None else Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
     _check(factors or {}, what_if)
-    watched = watched or WatchedResources(pids=() if load.get("unix_socket") else _listening(urls))
     common: dict[str, Any] = {
         "watched": watched,
         "cores": list(cores),
         "factors": factors,
         "others": True,
+        "beside_others": True,
+        "seed": seed,
         **({"shown": shown} if shown else {}),
         **load,
     }
     began = time.monotonic()
 
     def users(count: int) -> RunFolder:
-        return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, seed=seed, **common)[0]
+        return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common)[0]
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
-        number = sum(1 for _ in (where / "runs").glob("*/manifest.json"))
         length_s = round(length_s, 1)
         return measure(
-            urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, seed=seed + 1 + number, **common
+            urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common
         )[0]
 
     light = light_load(users, objectives, limits.saturate)
@@ -119,15 +117,6 @@ def _check(factors: Mapping[str, Any], what_if: Sequence[Mapping[str, float]]) -
                 raise InputError(f"{name} = {one[name]!r}", "--what-if", "give a number")
             if "." not in name and name not in factors:
                 raise InputError(f"{name} = {one[name]:g}", "--what-if", f"say what it is now: --factor {name}=…")
-
-
-def _listening(urls: Sequence[str]) -> tuple[int, ...]:
-    found: set[int] = set()
-    for url in urls:
-        parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        found |= set(listening_processes(parts.hostname or "", port))
-    return tuple(sorted(found))
 
 
 def _run_s(limits: SearchLimits) -> float:

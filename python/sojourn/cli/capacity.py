@@ -44,7 +44,7 @@ def capacity(
         list[str] | None, typer.Option(help="factors that are other than that, predicted: workers=4; several times", **HOST)
     ] = None,
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
-    seed: Annotated[int, typer.Option(help="the schedules repeat from it")] = 1,
+    seed: Annotated[int | None, typer.Option(help="the schedules repeat from it [another each time]")] = None,
     timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
     level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
     method: http.Method = None,

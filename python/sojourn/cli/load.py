@@ -35,7 +35,7 @@ def load(
     connections: Annotated[
         int | None, typer.Option(help="opened before the start: 64; memcached: 16, one a client, over all threads")
     ] = None,
-    seed: Annotated[int, typer.Option(help="the schedule repeats from it")] = 1,
+    seed: Annotated[int | None, typer.Option(help="the schedule repeats from it [another each time]")] = None,
     timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
     method: http.Method = None,
     header: http.Header = None,
@@ -121,13 +121,14 @@ def load(
     from sojourn.load.http_load import http_load
     from sojourn.load.kv_load import kv_load
     from sojourn.load.messages_load import messages_load
+    from sojourn.load.schedule_seed import fresh_seed
 
     common: dict[str, Any] = {
         "rate_per_s": None if rate is None else number(rate, "--rate"),
         "think_s": 0.0 if think == "0" else duration_s(think, "--think"),
         "arrivals": arrivals,
         "duration_s": duration_s(duration, "--duration"),
-        "seed": seed,
+        "seed": fresh_seed() if seed is None else seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
     urls = url or []
@@ -223,7 +224,9 @@ def load(
         only_for("messages", of_messages | {"clients": clients})
         only_for("memcached", both)
         number_ = 64 if connections is None else connections
-        config = http_load(urls, users=users, connections=number_, **http.http_given(**of_http), **common)
+        config = http_load(
+            urls, users=users, connections=number_, realtime=True, **http.http_given(**of_http), **common
+        )
         http.warn_of_hidden(config)
     perform_load(config, out, as_json, as_csv, objective, of_agents.agent_load(agents, per_agent))
 

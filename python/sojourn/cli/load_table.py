@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -66,10 +67,26 @@ def show(summary: dict[str, Any], out: Console) -> None:
         out.print("failures: " + ", ".join(f"{kind} {count}" for kind, count in failed.items()), highlight=False)
     for note in summary.get("notes", ()):
         out.print(f"note: {note}", highlight=False, markup=False)
+    for line in notes_of(summary):
+        out.print(line, highlight=False, markup=False)
     for line in lines(summary.get("objectives", ())):
         out.print(line, style="bold red" if line.endswith("MISSED") else None, highlight=False, markup=False)
-    verdict = "valid" if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
+    verdict = valid_for(summary) if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
     out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
+
+
+def notes_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Whose CPU time a request takes, and the warnings, of a manifest or a summary."""
+    said = [manifest["found"]] if manifest.get("found") else []
+    if demands := manifest.get("demands_s"):
+        said.append("a request takes " + ", ".join(f"{of} {seconds(value)}" for of, value in demands.items()))
+    return said + list(manifest.get("warnings") or ())
+
+
+def valid_for(manifest: Mapping[str, Any]) -> str:
+    """Of a valid run, whether it is so for all of its figures."""
+    lacking = manifest.get("not_valid_for")
+    return f"valid, but not for {', '.join(lacking)}" if lacking else "valid"
 
 
 def show_agents(agents: list[dict[str, Any]], out: Console) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ from rich.table import Table
 
 from sojourn.cli.console import console
 from sojourn.cli.load_run import OutputFormat, end, expectation
-from sojourn.cli.load_table import by_chance
+from sojourn.cli.load_table import by_chance, notes_of, valid_for
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis import table
 from sojourn.diagnosis.load_levels import diagnose
 from sojourn.errors import NoSuchRow
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.query.objectives import demand_met, lines
+from sojourn.runs.generator_lateness import SHARE, TOLD
+from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.table import Metrics
 from sojourn.terminal import say
@@ -51,7 +54,20 @@ def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
 def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
     """One run for a program."""
     manifest = folder.manifest
-    kept = {key: manifest.get(key) for key in ("name", "factors", "valid", "reasons", "warnings", "demands_s")}
+    kept = {
+        key: manifest.get(key)
+        for key in (
+            "name",
+            "factors",
+            "valid",
+            "reasons",
+            "warnings",
+            "not_valid_for",
+            "found",
+            "series_seed",
+            "demands_s",
+        )
+    }
     return {**kept, "folder": str(folder.path), "objectives": found}
 
 
@@ -61,12 +77,12 @@ def show(judged: Judged, where: Path) -> None:
     out.print(MEANT, style="dim", highlight=False)
     for folder, found in judged:
         name = folder.path.name
-        told = [*lines(found), *folder.manifest.get("warnings", ())]
-        if demands := folder.manifest.get("demands_s"):
-            told.append("a request takes " + ", ".join(f"{of} {seconds(value)}" for of, value in demands.items()))
+        told = [*lines(found), *notes_of({**folder.manifest, "found": None}), *from_sent(folder)]
         chance = by_chance({**(folder.manifest.get("generator") or {}), **expectation(folder.manifest)})
         for line in [*told, *filter(None, [chance])]:
             out.print(f"{name}: {line}", highlight=False, markup=False)
+    for line in of_all([folder.manifest for folder, _ in judged]):
+        out.print(line, highlight=False, markup=False)
     for line in limit_lines(diagnose([folder for folder, _ in judged])):
         out.print(line, highlight=False, markup=False)
     costs = [c for f, _ in judged if (c := (f.manifest.get("observer") or {}).get("own_share")) is not None]
@@ -75,11 +91,38 @@ def show(judged: Judged, where: Path) -> None:
     out.print(f"run folders in {where}", soft_wrap=True)
 
 
+def of_all(manifests: Sequence[Manifest]) -> list[str]:
+    """What is said once of all runs: whose processes, which core, what priority, and what repeats the arrivals."""
+    said = [manifest.get("found") for manifest in manifests]
+    for manifest in manifests:
+        said += [note for note in (manifest.get("generator") or {}).get("notes") or () if note.startswith("real-time")]
+        if client := (manifest.get("placement") or {}).get("client"):
+            said.append(f"the generator ran on core {', '.join(map(str, client))}, which the service does not use")
+        if (series := manifest.get("series_seed")) is not None:
+            said.append(f"--seed {series} repeats these arrivals")
+    return list(dict.fromkeys(filter(None, said)))
+
+
+def from_sent(folder: RunFolder) -> list[str]:
+    """Where a late generator is much of the response time: the time from when requests were sent, as far as that knows no lateness."""
+    if ((folder.manifest.get("checks") or {}).get(SHARE) or {}).get("mean", 0.0) < TOLD or not folder.has("metrics"):
+        return []
+    with suppress(NoSuchRow):
+        rows = folder.metrics()
+        mean, p99 = rows.value("response_time", "service"), rows.value("response_time_quantile", "service", q=0.99)
+        return [f"from sent, where requests due meanwhile are not counted: mean {seconds(mean)}, p99 {seconds(p99)}"]
+    return []
+
+
 def summary(folders: list[RunFolder]) -> Table:
     """One line a run: rate, throughput, response time with interval, busiest core, verdict."""
     table = Table("run", "throughput", "response time", "p99", "busiest core", "valid", box=None, header_style="dim")
     for folder in folders:
-        verdict = "yes" if folder.manifest["valid"] else "no: " + "; ".join(folder.manifest["reasons"])
+        verdict = (
+            valid_for(folder.manifest).replace("valid", "yes", 1)
+            if folder.manifest["valid"]
+            else "no: " + "; ".join(folder.manifest["reasons"])
+        )
         table.add_row(folder.path.name, *_figures(folder), verdict)
     return table
 
@@ -90,14 +133,17 @@ def _figures(folder: RunFolder) -> list[str]:
     metrics = folder.metrics()
     busy = metrics.frame.filter(metrics.frame["metric"] == "utilisation")["value"].max()
     response: tuple[float | None, float | None, float | None] = (None, None, None)
-    quantile = None
+    quantile, bounds = None, (None, None)
     with suppress(NoSuchRow):  # no request succeeded
         response = metrics.value("response_time"), *metrics.interval("response_time")
-        quantile = metrics.value("response_time_quantile", q=0.99)
+        row = metrics.where(metric="response_time_quantile", station="", q=0.99, **{"class": ""}).frame.row(
+            0, named=True
+        )
+        quantile, bounds = row["value"], (row["low"], row["high"])
     return [
         interval(metrics.value("throughput"), None, None, "1/s"),
         interval(*response, "s"),
-        interval(quantile, None, None, "s"),
+        f"{seconds(bounds[0])} to {seconds(bounds[1])}" if quantile is None and bounds[1] else seconds(quantile),
         percent(busy if isinstance(busy, float) else None),
     ]
 

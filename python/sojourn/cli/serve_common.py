@@ -54,7 +54,7 @@ class Watched:
         process, asked, trouble = self.service.worker.process, False, None
         _served.append(self.name)
         try:
-            say(greeting, err=self.as_json)
+            say(f"{greeting}; process {process.pid} serves", err=self.as_json)
             while process.poll() is None:
                 self.look()
                 time.sleep(LOOK_S)

@@ -6,16 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from sojourn.compare.compare import check_range, compare_values
 from sojourn.compare.comparison import Comparison
 from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import RunValues, run_values
-from sojourn.lab.listening_process import listening_processes
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
-from sojourn.runs.watched_resources import WatchedResources
 
 RUN_S = 6.0
 
@@ -43,7 +40,6 @@ def compare_urls(
     limits = limits or InterleavedLimits()
     where = Path(out) if out is not None else Path("runs") / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
     urls = dict(zip(SIDES, (a, b), strict=True))
-    watched = {side: _listening(url) for side, url in urls.items()}
     common: dict[str, Any] = {
         "rates_per_s": [] if rate_per_s is None else [rate_per_s],
         "users": [] if users is None else [users],
@@ -52,7 +48,7 @@ def compare_urls(
 
     def run(side: str, block: int) -> RunValues:
         folder = measure(
-            [urls[side]], where / side / f"block-{block:02d}", **common, watched=watched[side], cores=list(cores),
+            [urls[side]], where / side / f"block-{block:02d}", **common, cores=list(cores), beside_others=True,
             seed=limits.seed + block, duration_s=run_s, **load,
         )[0]  # fmt: skip
         return run_values(folder)
@@ -61,9 +57,3 @@ def compare_urls(
     return compare_values(
         runs_a, runs_b, metrics=metrics, margin=margin, level=level, names=names, notes=[stopped] if stopped else []
     )
-
-
-def _listening(url: str) -> WatchedResources:
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    return WatchedResources(pids=listening_processes(parts.hostname or "", port))

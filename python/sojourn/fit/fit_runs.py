@@ -171,7 +171,7 @@ def observe_run(folder: RunFolder) -> FitRun:
                 if row["low"] is not None
                 else 0.0
             )
-            late = lateness_error(manifest) if metric == "response_time" and late_run else LatenessError(1.0, 0.0)
+            late = lateness_error(manifest) if metric == "response_time" else LatenessError(1.0, 0.0)
             means[row["class"], metric] = (value * late.factor, float(np.hypot(error, late.error)))
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value

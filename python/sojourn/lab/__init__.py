@@ -5,7 +5,8 @@ two such servers · `supervisor` a user's own program, `readiness` when it is re
 children processes are · `cleanup_registry`, `owned_folder` what a killed start left · `cpu_topology`, `machine_topology`,
 `topology_probe` the cores, `core_placement`, `cpu_affinity` who runs on which, `service_placement` of a service that runs already ·
 `cgroups`, `counted_groups` shares and exact CPU times · `spinners` cores kept awake · `namespaces`, `emulated_hosts`, `emulated_network`,
-`nic_configuration` hosts and NICs · `slow_disk`, `loop_disk`, `slow_file` disks of a chosen speed · `doctor` what this machine can do.
+`nic_configuration` hosts and NICs · `slow_disk`, `loop_disk`, `slow_file` disks of a chosen speed ·
+`listening_process` who answers at an address · `real_time` priority · `doctor` what this machine can do.
 """
 
 from typing import TYPE_CHECKING

@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.emulated_network import EmulatedNetwork
 from sojourn.lab.namespaces import make_namespace
+from sojourn.lab.real_time import GRANT, real_time
 from sojourn.lab.slow_disk import LEAST_BYTES, slow_disk
 from sojourn.lab.spinners import make_idle_group
 
@@ -47,7 +47,12 @@ def all_checks() -> list[AbilityCheck]:
     """Everything worth knowing; tries what can be tried, and removes what it made."""
     checks = quick_checks()
     able = all(check.good for check in checks)
-    return [*checks, *([*_made(), _slow_disk(), _interrupt_work()] if able else []), _real_time(), *_facts()]
+    return [
+        *checks,
+        *([*_made(), _slow_disk(), _interrupt_work()] if able else []),
+        _tried("real-time client", real_time, "sending on time under load", f"{GRANT} grants it"),
+        *_facts(),
+    ]
 
 
 def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> AbilityCheck:
@@ -102,17 +107,6 @@ def _interrupt_work() -> AbilityCheck:
         return "attached to loopback for a moment"
 
     return _tried("interrupt work", attempt, "a known soft-interrupt demand", "use a kernel >= 5.9 with BPF, as root")
-
-
-def _real_time() -> AbilityCheck:
-    def attempt() -> str:
-        before = os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        with suppress(OSError):
-            os.sched_setscheduler(0, *before)
-        return "SCHED_FIFO is allowed"
-
-    return _tried("real-time client", attempt, "sending on time under load", "run as root or raise ulimit -r")
 
 
 def _facts() -> list[AbilityCheck]:

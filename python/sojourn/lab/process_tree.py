@@ -51,6 +51,16 @@ def descendants(root: int) -> list[int]:
     return found
 
 
+def service_tree(roots: Iterable[int], proc: Path = PROC) -> list[int]:
+    """Processes and all that they started, smallest first, but for this process and what it started, where a service started that (a
+    notebook that measures its own server); `roots` themselves always."""
+    above, tree = parents(proc), set(roots)
+    level, ours = set(tree), os.getpid()
+    while level := {pid for pid, parent in above.items() if parent in level and parent != ours and pid != ours} - tree:
+        tree |= level
+    return sorted(tree)
+
+
 def alive(pid: int) -> bool:
     columns = stat(pid)
     return bool(columns) and columns[STATE] not in ENDED

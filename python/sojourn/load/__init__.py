@@ -2,7 +2,7 @@
 
 Map: `http_load` plain HTTP, and what all loads have in common · `http_request` its requests · `credentials` from the environment ·
 `session_load` users in sessions, `transition_matrix` their matrix, `session_walk` walks on it · `kv_load` memcached · `messages_load` the
-message service · `block_load` block I/O.
+message service · `block_load` block I/O · `schedule_seed` when requests are due.
 """
 
 from typing import TYPE_CHECKING

@@ -49,13 +49,15 @@ def http_load(
     ca: Path | str | None = None,
     insecure: bool = False,
     unix_socket: Path | str | None = None,
+    realtime: bool = False,
 ) -> dict[str, Any]:
     """One lane over `urls` (equal weights): open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
 
     Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with
     `template` placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none.
     `status`: those that a good answer may have. https:// is trusted by the authorities of this machine, by those in the
-    PEM file `ca`, or (`insecure`) whatever certificate it shows. `unix_socket`: where all of it goes.
+    PEM file `ca`, or (`insecure`) whatever certificate it shows. `unix_socket`: where all of it goes. `realtime`: the thread asks
+    for real-time priority, and says where it is refused.
 
     Raises:
         InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
@@ -88,7 +90,7 @@ def http_load(
         "seed": seed,
         "timeout_s": timeout_s,
         "expect": {"status": status if isinstance(status, int) else statuses(status)},
-        "realtime": False,
+        "realtime": realtime,
     }
     if ca is not None or insecure:
         config["tls"] = {"ca": None if ca is None else str(ca), "insecure": insecure}

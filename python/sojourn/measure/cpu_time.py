@@ -7,7 +7,7 @@ utime, stime, cutime, cstime), so that the sum over a tree loses nothing as long
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,20 +42,33 @@ def cpu_time(
     known = stats(proc)
     idle = sum(int(ticks) for pid in _of_idle_groups(groups) if pid in known for ticks in known[pid][TIMES])
     busy -= min(idle, sum(int(line[NICE]) for line in counted))
-    children: dict[int, list[int]] = {}
-    for pid, columns in known.items():
-        children.setdefault(int(columns[PARENT]), []).append(pid)
-    tree: set[int] = set()
-    left = [*roots, *(pid for group in cgroups for pid in _members(group))]
-    while left:
-        if (pid := left.pop()) in known and pid not in tree:
-            tree.add(pid)
-            left += children.get(pid, ())
+    tree = own_tree(roots, cgroups, known)
     own = sum(int(ticks) for pid in tree for ticks in known[pid][TIMES])
     return CpuTime(busy * tick_s, own * tick_s, len(used))
 
 
-def _members(group: str) -> list[int]:
+def own_tree(roots: Iterable[int], cgroups: Iterable[str], known: Mapping[int, Sequence[str]]) -> set[int]:
+    """Of the processes `known` (`process_tree.stats`) those in `roots` and `cgroups`, and all that these started."""
+    children: dict[int, list[int]] = {}
+    for pid, columns in known.items():
+        children.setdefault(int(columns[PARENT]), []).append(pid)
+    tree: set[int] = set()
+    left = [*roots, *(pid for group in cgroups for pid in members(group))]
+    while left:
+        if (pid := left.pop()) in known and pid not in tree:
+            tree.add(pid)
+            left += children.get(pid, ())
+    return tree
+
+
+def core_times(proc: Path = PROC) -> dict[int, float]:
+    """Core → s since the start of the machine in which it was busy, by ticks."""
+    lines = [line.split() for line in (proc / "stat").read_text().splitlines() if line.startswith("cpu")]
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    return {int(line[0][3:]): sum(int(line[k]) for k in BUSY) * tick_s for line in lines if line[0] != "cpu"}
+
+
+def members(group: str) -> list[int]:
     """The processes of a control group and of those below it."""
     files = [file for part in GROUPS for file in (CGROUPS / part / group).rglob("cgroup.procs")]
     found = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -16,14 +15,17 @@ import polars as pl
 
 from sojourn.errors import FULL, RunFolderError, SojournError, StorageFull
 from sojourn.lab.cleanup_registry import start_time
+from sojourn.lab.real_time import GRANT
 from sojourn.lab.worker_process import Event, WorkerProcess
-from sojourn.measure.cpu_time import cpu_time
+from sojourn.measure.cpu_account import KnownProcesses, cpu_account
 from sojourn.runs.assess_run import assess
 from sojourn.runs.host_samples import check_interval
 from sojourn.runs.run_folder import RunFolder, clock_times
 from sojourn.version import __version__
 
 GRACE_S = 30.0
+INSTRUMENTS = ("observer", "sojourn", "generator")  # roles of the processes that measure
+REFUSED = "real-time priority was refused"  # the generator's note begins so
 MOST_SAMPLES = 2000  # of the number in flight
 POPULATE_S = 600.0  # to store the keys, or to make the queues, before the start
 
@@ -55,7 +57,8 @@ class RunEnvironment:
     """Where the client runs, which processes belong to the run, and what the manifest says of the place. `client_cores`,
     `client_cgroup` (its path): the generator is kept to them; `all_known`: every process of the system is in `pids`, so others
     disturb the run; `own_tree`: they are this process, those in `pids` and `cgroups`, and all that these started, which is told
-    apart too; `core_speed`: a piece of work is timed on each core all the while (one percent of it)."""
+    apart too; `has_other_parts`: … but the service may have parts that nobody named
+    (`cpu_account`); `core_speed`: a piece of work is timed on each core all the while (one percent of it)."""
 
     client_network: str | None = None
     server_network: str | None = None
@@ -67,6 +70,7 @@ class RunEnvironment:
     client_cgroup: str | None = None
     all_known: bool = False
     own_tree: bool = False
+    has_other_parts: bool = False
     core_speed: bool = False
 
 
@@ -117,6 +121,7 @@ def execute(
             folder.manifest["generator"] = (
                 generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
             )
+        _tell_priority(folder.manifest["generator"])
         if storage := folder.manifest["generator"].get("storage"):
             folder.manifest["storage"] = storage
         folder.manifest["observer"] = observer.result()["summary"]
@@ -139,18 +144,14 @@ def execute(
 
 @contextmanager
 def _cpu_time(folder: RunFolder, around: RunEnvironment, pids: dict[str, int]) -> Iterator[None]:
-    """CPU time of the run's processes and of the machine while the load lasts, into the manifest, where they are told apart."""
+    """CPU time of the run's processes and of others while the load lasts, into the manifest, where they are told apart."""
     if not around.own_tree:
         yield
         return
-    known = [os.getpid(), *pids.values()]
-    before, start_s = cpu_time(known, around.cgroups), time.monotonic()
-    yield
-    after, over_s = cpu_time(known, around.cgroups), time.monotonic() - start_s
-    folder.manifest["cpu_time"] = {
-        "machine_s": after.machine_s - before.machine_s, "own_s": after.own_s - before.own_s, "over_s": over_s,
-        "cores": after.cores,
-    }  # fmt: skip
+    service = tuple(pid for role, pid in pids.items() if role not in INSTRUMENTS)
+    instruments = {role: pids[role] for role in INSTRUMENTS if role in pids}
+    with cpu_account(folder.manifest, KnownProcesses(instruments, service, around.cgroups, not around.has_other_parts)):
+        yield
 
 
 def _observe(
@@ -198,6 +199,12 @@ def _load(
         stopped = worker.stop()
         folder.manifest["generator"] = (stopped or {}).get("summary") or {}
         raise
+
+
+def _tell_priority(generator: dict[str, Any]) -> None:
+    """Says what helps beside the generator's note that it got no real-time priority."""
+    notes = generator.get("notes") or []
+    generator["notes"] = [f"{note}; {GRANT} grants it" if note.startswith(REFUSED) else note for note in notes]
 
 
 def lost_logs(said: Any) -> list[str]:

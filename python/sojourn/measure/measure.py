@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.load.http_load import http_load
+from sojourn.load.schedule_seed import fresh_seed, run_seed
+from sojourn.measure.service_processes import ServiceProcesses, service_processes
+from sojourn.measure.surroundings import add_demands, surroundings
+from sojourn.runs.disturbances import BESIDE
 from sojourn.runs.host_samples import check_interval
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_series import contents, kept
-from sojourn.runs.watched_resources import WatchedResources, demands
+from sojourn.runs.watched_resources import WatchedResources
 
 Progress = Callable[[dict[str, Any]], None]
 Shown = Callable[[str, int], AbstractContextManager[Progress | None]]
@@ -31,9 +36,10 @@ def measure(
     interrupt_cores: Iterable[int] = (),
     factors: Mapping[str, Any] | None = None,
     interval_s: float = 0.1,
-    seed: int = 1,
+    seed: int | None = None,
     shown: Shown = lambda _name, _there: nullcontext(),
     others: bool = False,
+    beside_others: bool = False,
     **load: Any,
 ) -> list[RunFolder]:
     """Measures a service on this machine at each of `rates_per_s` (open loop) or with each number of `users` (closed loop).
@@ -43,11 +49,15 @@ def measure(
 
     Args:
         urls: where the requests go, with equal weights.
-        watched: processes, control groups and disks of the service.
-        cores: those that the service runs on [all]; interrupt_cores: of these, the ones that take NIC interrupts [all].
+        watched: processes, control groups and disks of the service, each process with what it started; without any the processes
+            that listen at `urls` on loopback.
+        cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off them where it can.
+            interrupt_cores: of these, the ones that take NIC interrupts [all].
         factors: what else is true of the service, for a fit: `{"workers": 4}`.
-        interval_s: between two host samples, 0.01 to 10. seed: of the first level's schedule; the next has the next.
-        others: `out` may have other levels, under the same conditions.
+        interval_s: between two host samples, 0.01 to 10.
+        seed: each level's schedule repeats from it and the level's name [another each time; the manifest's `series_seed`].
+        others: `out` may have other levels, under the same conditions. beside_others: what other processes use is told, and is no
+            reason against a run.
         shown: is told a level's name and how many were there before, and gives what takes the run's progress.
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
@@ -55,16 +65,27 @@ def measure(
         InputError: a value out of range, both or neither of rates and users. RunFolderError: `out` has runs under other
         conditions, or something else. LabError: another measurement runs.
     """
-    steered = list(interrupt_cores)
-    placement = own_placement(cores, steered)
-    counts = {"cores": len(placement["server"]), **({"nics": len(placement["interrupts"])} if steered else {})}
     check_interval(interval_s, "interval_s")
-    loads, what = {}, {}
-    for number, (name, level) in enumerate(levels(rates_per_s, users).items()):
-        loads[name] = http_load([urls] if isinstance(urls, str) else list(urls), seed=seed + number, **level, **load)
-        what[name] = {"name": name, "factors": {**(factors or {}), **level, **counts}}
+    named, steered = list(cores), list(interrupt_cores)
+    own_placement(named, steered)  # what is wrong is told before anybody is looked for
+    series = fresh_seed() if seed is None else seed
+    loads = {
+        name: http_load(
+            [urls] if isinstance(urls, str) else list(urls), seed=run_seed(series, name), realtime=True, **level, **load
+        )
+        for name, level in levels(rates_per_s, users).items()
+    }
+    service = service_processes(watched, next(iter(loads.values())))
+    service = replace(service, may_use=tuple(named or service.cores()))
+    placement = own_placement(service.may_use, steered)
+    counts = {"cores": len(placement["server"]), **({"nics": len(placement["interrupts"])} if steered else {})}
+    about: dict[str, Any] = {"series_seed": series, **({BESIDE: True} if beside_others else {})}
+    what = {
+        name: {"name": name, **about, "factors": {**(factors or {}), **level, **counts}}
+        for name, level in levels(rates_per_s, users).items()
+    }
     with only_one("measure"):
-        return _measured(Path(out), loads, what, watched or WatchedResources(), placement, interval_s, shown, others)
+        return _measured(Path(out), loads, what, service, placement, interval_s, shown, others)
 
 
 def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, dict[str, Any]]:
@@ -110,7 +131,7 @@ def _measured(
     out: Path,
     loads: dict[str, dict[str, Any]],
     what: Mapping[str, dict[str, Any]],
-    watched: WatchedResources,
+    service: ServiceProcesses,
     placement: dict[str, Any],
     interval_s: float,
     shown: Shown,
@@ -118,29 +139,24 @@ def _measured(
 ) -> list[RunFolder]:
     """Each run, measured now or kept from before, with the demands of what was watched."""
     # slow to import, and others of this package do without it
-    from sojourn.measure.execute_run import RunEnvironment, execute, machine
+    from sojourn.measure.execute_run import execute, machine
 
     conditions = {
         "placement": placement,
         "every_s": interval_s,
-        "cgroups": watched.cgroups,
-        "disks": watched.disks,
+        "cgroups": service.watched.cgroups,
+        "disks": service.watched.disks,
         "bodies": contents(next(iter(loads.values()))),
     }
     there = kept(out, loads, {"conditions": conditions, "machine": machine()}, others)
-    around = {"placement": placement, "conditions": conditions}
     folders = []
     for name, load in loads.items():
         if name in there:
             folders.append(there[name])
             continue
-        environment = RunEnvironment(pids=watched.roles(), cgroups=watched.cgroups, manifest=dict(around))
         with shown(name, len(there)) as progress:
-            folder = execute(
-                out / name, load, what=what[name], around=environment, interval_s=interval_s, progress=progress
-            )
-        if found := demands(folder, watched):
-            folder.manifest["demands_s"] = found
-            folder.save()
+            around, watched = surroundings(service, placement, conditions)
+            folder = execute(out / name, load, what=what[name], around=around, interval_s=interval_s, progress=progress)
+        add_demands(folder, service, watched)
         folders.append(folder)
     return folders

@@ -49,15 +49,17 @@ def run_s(schedstat: Path) -> float:
 
 
 def used_between(
-    start: ProcessTimes, end: ProcessTimes, ours: Collection[int] = (), kernel: bool = False
+    start: ProcessTimes, end: ProcessTimes, ours: Collection[int] = (), kernel: bool = False, each: bool = False
 ) -> dict[str, float]:
     """Name → s used between two moments, without the processes `ours` and what these waited for; with threads of the `kernel`, but never
-    its scanners of memory. What had ended is told as `children of NAME`."""
+    its scanners of memory. What had ended is told as `children of NAME`. `each`: process by process, as `NAME (4711)`."""
     used: Counter[str] = Counter()
-    names = {pid: name for (pid, _), (name, _) in end.threads.items()}
+    names = {pid: name for (pid, thread), (name, _) in end.threads.items() if not each or pid == thread}
+    if each:
+        names = {pid: f"{name} ({pid})" for pid, name in names.items()}
     for key, (name, spent_s) in end.threads.items():
         if key[0] not in ours and not name.startswith(SCANNERS) and (kernel or key[0] not in end.kernel):
-            used[name] += spent_s - start.threads.get(key, (name, 0.0))[1]  # type: ignore[assignment]
+            used[names.get(key[0], name) if each else name] += spent_s - start.threads.get(key, (name, 0.0))[1]  # type: ignore[assignment]
     gone = {pid for pid, _ in start.threads} - {pid for pid, _ in end.threads} - set(ours)
     before_s = sum(s for (pid, _), (_, s) in start.threads.items() if pid in gone)
     before_s += sum(start.waited_s.get(pid, 0.0) for pid in gone)

@@ -5,7 +5,8 @@ logs that become them · `request_rows` requests that no generator of ours wrote
 `host_samples` what the host did ·
 `core_speed`, `core_utilisation`, `busy_series` made of those · `service_phases` the service's own account · `measurement_window` what
 counts · `run_metrics` Metrics of a run · `think_time`, `session_mix` what clients did · `resources`, `watched_resources` what a system is
-made of · `run_series` runs of one series · `assess_run`, `block_reasons` whether a run is valid.
+made of · `run_series` runs of one series · `assess_run`, `block_reasons`,
+`disturbances`, `schedule_check` whether a run is valid, `generator_lateness` and how exact where its generator was late.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from sojourn.runs.assess_run import NOT_BALANCED as NOT_BALANCED
     from sojourn.runs.assess_run import PULSE as PULSE
     from sojourn.runs.assess_run import REQUESTS_FAILED as REQUESTS_FAILED
-    from sojourn.runs.assess_run import STEAL_TICK_S as STEAL_TICK_S
     from sojourn.runs.block_reasons import BEYOND_CAPACITY as BEYOND_CAPACITY
     from sojourn.runs.busy_series import busy_series as busy_series
     from sojourn.runs.core_speed import recorded_work_s as recorded_work_s
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sojourn.runs.core_utilisation import run_time as run_time
     from sojourn.runs.core_utilisation import shares_by_spinner as shares_by_spinner
     from sojourn.runs.core_utilisation import shares_by_ticks as shares_by_ticks
+    from sojourn.runs.disturbances import STEAL_TICK_S as STEAL_TICK_S
     from sojourn.runs.host_samples import counter_changes as counter_changes
     from sojourn.runs.host_samples import read_samples as read_samples
     from sojourn.runs.measurement_window import in_window as in_window
@@ -42,11 +43,12 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         submod_attrs={
-            "assess_run": ["NOT_BALANCED", "PULSE", "REQUESTS_FAILED", "STEAL_TICK_S"],
+            "assess_run": ["NOT_BALANCED", "PULSE", "REQUESTS_FAILED"],
             "block_reasons": ["BEYOND_CAPACITY"],
             "busy_series": ["busy_series"],
             "core_speed": ["recorded_work_s"],
             "core_utilisation": ["core_groups", "run_time", "shares_by_spinner", "shares_by_ticks"],
+            "disturbances": ["STEAL_TICK_S"],
             "host_samples": ["counter_changes", "read_samples"],
             "measurement_window": ["in_window", "responses"],
             "record_logs": ["read_log", "write_parquet"],

@@ -10,11 +10,12 @@ import polars as pl
 
 from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
+from sojourn.runs.disturbances import disturbed
 from sojourn.runs.generator_lateness import LATE
-from sojourn.runs.host_samples import core_shares, counter_changes
 from sojourn.runs.measurement_window import choose_window, in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
+from sojourn.runs.schedule_check import TOUCHED, late_figures, schedule
 from sojourn.runs.session_mix import session_checks
 from sojourn.runs.think_time import mean_think_s
 from sojourn.stats.batch_means import batch_interval, student_quantile
@@ -29,11 +30,6 @@ NOT_STATIONARY = "not stationary"
 PULSE: Final = (
     "pulse"  # in the manifest: the run tells a mean over a planned window, and no steady state (see `_steady`)
 )
-MOST_STEAL = 0.02
-STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of them cannot be told from none
-MOST_OTHERS = 0.025
-MOST_OTHERS_BY_TICKS = 0.1  # of all cores
-MOST_LATENESS, LEAST_LATENESS_S = 0.1, 1e-4
 RATE_SIGMAS = 5.0
 LAW_TOLERANCE = 0.05
 LEAST_BATCHES, MOST_BATCHES = 8, 20
@@ -60,8 +56,14 @@ def assess(folder: RunFolder) -> None:
         checks |= session_checks(folder.manifest["load"], told_of)
     host = folder.frame("host")
     if host is not None:
-        reasons += _disturbed(folder, host, window, checks)
-    metrics = run_metrics(folder, requests, host, window)
+        found, beside = disturbed(folder, host, window, checks)
+        reasons += found
+        told += beside
+    metrics = run_metrics(folder, requests, host, window, checks.get(TOUCHED, 0.0))
+    lacking, bounds = late_figures(metrics)
+    folder.manifest["warnings"] = told + bounds
+    if lacking:
+        folder.manifest["not_valid_for"] = lacking
     reasons += _laws(folder, metrics, inside, checks)
     reasons += block_reasons(folder.manifest.get("storage") or {})
     folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
@@ -108,35 +110,6 @@ def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict
             "a clock was set during the run; run again"]  # fmt: skip
 
 
-def _schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
-    """Open loop: was every request sent when it was meant to be? By the mean and the 99 % quantile of the lateness, each beside that
-    of the response times that the run tells.
-
-    Where the client shares its core with the interrupts it causes, being held up there is part of the system
-    (it is in the response time from intended); elsewhere lateness is the generator's own fault.
-    """
-    good = inside.filter(pl.col("failure") == 0)
-    if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
-        return []
-    own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
-    responses_s = {"mean": good["response_s"].mean(), "p99": good["response_s"].quantile(0.99, "linear")}
-    shares = (folder.manifest.get("placement") or {}).get("client_shares", False)
-    checks["lateness share of response"] = {}
-    reasons = []
-    for figure, value in responses_s.items():
-        response, late = float(value or 0.0), float(own.get(f"{figure}_s") or 0.0)  # type: ignore[arg-type]
-        checks["lateness share of response"][figure] = late / response if response else 0.0
-        if not shares and late > max(LEAST_LATENESS_S, MOST_LATENESS * response):
-            said = {
-                "mean": "{} late on average, {} of the mean",
-                "p99": "1 % {} late or later, {} of the 99 % quantile of the",
-            }
-            told = said[figure].format(f"{late * 1e3:.2g} ms", f"{late / response:.0%}")
-            reasons.append(f"{LATE}: it sent {told} response time; "
-                           "give it a core of its own, more lanes or a lower rate")  # fmt: skip
-    return reasons[:1]
-
-
 def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     """A trend makes a run invalid that is to show a steady state. A pulse is none: it says over which window it is a mean, and is
     repeated; in its seconds a disk or a host that was slower for a moment is a trend. Its trend is in the checks."""
@@ -163,7 +136,7 @@ def _checks_of(folder: RunFolder) -> tuple[Check, ...]:
     """One agent of several is judged by what is its own; what all of them saw, by what is the service's."""
     if folder.manifest["load"].get("agent"):
         return _failures, _order, _own_schedule
-    return _failures, _order, _all_schedules if "agents" in folder.manifest else _schedule, _steady, _balance
+    return _failures, _order, _all_schedules if "agents" in folder.manifest else schedule, _steady, _balance
 
 
 def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
@@ -171,7 +144,7 @@ def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, check
     generator = folder.manifest.get("generator") or {}
     lanes = generator.get("lanes", ())
     checks["busiest thread"] = max((lane["cpu_s"] / max(lane["wall_s"], 1e-9) for lane in lanes), default=None)
-    reasons = _schedule(folder, inside, window, checks)
+    reasons = schedule(folder, inside, window, checks)
     if reasons or generator.get("schedule_kept", True):
         return reasons
     return [f"{LATE}: {generator['schedule_reason']}"]
@@ -179,7 +152,7 @@ def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, check
 
 def _all_schedules(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     """The figure of all agents; the verdict is each agent's."""
-    _schedule(folder, inside, window, checks)
+    schedule(folder, inside, window, checks)
     return []
 
 
@@ -226,43 +199,3 @@ def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> f
     own_s = float((good["done_s"] - good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]
     checks["generator's own time, s"] = own_s
     return own_s
-
-
-def _disturbed(folder: RunFolder, host: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
-    """Time stolen by the hypervisor, and time used by processes that are not part of the run."""
-    shares = core_shares(host, *window)
-    if not shares:
-        return []
-    reasons = []
-    steal = max(share["steal"] for share in shares.values())
-    checks["steal"] = steal
-    most_steal = MOST_STEAL + STEAL_TICK_S / (window[1] - window[0])
-    if steal > most_steal:
-        reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {most_steal:.1%}; run again")
-    others = _others(folder, host, window, shares)
-    checks["others"] = others
-    by_tree = folder.manifest.get("cpu_time")
-    cores = by_tree["cores"] if by_tree else len(shares)
-    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
-    if others is not None and others > most:
-        remedy = "end them" + ", or watch them if they are the service's" * (by_tree is not None)
-        reasons.append(f"disturbed: other processes used {others:.1%} of a core; at most {most:.1%}; {remedy}")
-    return reasons
-
-
-def _others(folder: RunFolder, host: pl.DataFrame, window: Window, shares: dict[int, dict[str, float]]) -> float | None:
-    """What the run's own processes did not get of the cores' time: with spinners, which take what is left over, of all of it;
-    else of what was used, by ticks, where all processes of the run are known, or which they started. None where neither is so."""
-    if "spinners" in folder.manifest.get("pids", {}):
-        total = float(len(shares))
-    elif time := folder.manifest.get("cpu_time"):
-        return float(max(0.0, time["machine_s"] - time["own_s"]) / time["over_s"])
-    elif folder.manifest.get("all_known"):
-        total = sum(share["busy"] + share["nice"] for share in shares.values())
-    else:
-        return None
-    runs = counter_changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
-    used = {
-        int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
-    }
-    return max(0.0, total - sum(used.values())) if used else None

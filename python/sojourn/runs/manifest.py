@@ -140,6 +140,9 @@ class _Observer(OpenTable, total=False):
 
 class _CpuTime(OpenTable, total=False):
     over_s: Number | None
+    used: dict[str, Number]
+    others: dict[str, Number]
+    beside: dict[str, Number]
 
 
 _Checks = TypedDict("_Checks", {"failed share": Number | None, "others": Number | None}, total=False)
@@ -171,6 +174,7 @@ class Manifest(OpenTable, total=False):
     factors: Annotated[Table, ValidatedAs(_Factors)]
     repetition: Number
     seed: int
+    series_seed: int  # of `measure`: with the name of a level it gives the seed of its schedule
     argv: Annotated[list[Any], ValidatedAs(list[Any] | None)]
     classes: Annotated[list[Any], ValidatedAs(list[Any] | None)]
     pid: Number
@@ -186,6 +190,7 @@ class Manifest(OpenTable, total=False):
     placement: Annotated[Table, ValidatedAs(_Placement | None)]
     conditions: Annotated[Table, ValidatedAs(_Conditions)]
     pids: dict[str, int]
+    found: str  # which processes were found by their listening socket
     all_known: bool
     at_rest: Annotated[Table, ValidatedAs(Table | None)]
     start: Annotated[Table, ValidatedAs(_Instant | None)]
@@ -205,6 +210,10 @@ class Manifest(OpenTable, total=False):
     # what came of it
     valid: bool
     reasons: list[str]
+    not_valid_for: Annotated[
+        list[str], ValidatedAs(list[str] | None)
+    ]  # figures of a valid run that a late generator leaves open
+    beside_others: bool
     warnings: Annotated[list[str], ValidatedAs(list[str] | None)]
     checks: Annotated[Table, ValidatedAs(_Checks)]
     window_s: Annotated[list[float], ValidatedAs(Window | None)]

@@ -16,6 +16,7 @@ from sojourn.runs.core_utilisation import busy_shares, softirq_shares
 from sojourn.runs.host_samples import cache_miss_rates
 from sojourn.runs.measurement_window import in_window
 from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.schedule_check import late_row
 from sojourn.runs.service_phases import service_phases
 from sojourn.stats.batch_means import batch_interval, rate_interval
 from sojourn.stats.quantiles import FAILED, quantile
@@ -27,13 +28,20 @@ Row = dict[str, Any]
 
 
 def run_metrics(
-    folder: RunFolder, requests: pl.DataFrame, host: pl.DataFrame | None, window: tuple[float, float]
+    folder: RunFolder,
+    requests: pl.DataFrame,
+    host: pl.DataFrame | None,
+    window: tuple[float, float],
+    touched: float = 0.0,
 ) -> Metrics:
     """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`, or `simulated`
-    where the manifest says so."""
+    where the manifest says so. `touched`: share of the requests that a late generator touched (`schedule_check`)."""
     good = in_window(requests, window).filter(pl.col("failure") == 0)
     length_s = max(window[1] - window[0], 1e-9)
-    rows = [*_user(folder, requests, good, window, length_s), *_classes(folder, requests, good, window, length_s)]
+    rows = [
+        *_user(folder, requests, good, window, length_s, touched),
+        *_classes(folder, requests, good, window, length_s, touched),
+    ]
     if host is not None:
         rows += _cores(folder, host, window)
     app = folder.frame("app")
@@ -63,7 +71,12 @@ def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> R
 
 
 def _user(
-    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+    folder: RunFolder,
+    requests: pl.DataFrame,
+    good: pl.DataFrame,
+    window: tuple[float, float],
+    length_s: float,
+    touched: float,
 ) -> list[Row]:
     every = folder.sample_every
     arrived = in_window(requests, window)
@@ -82,7 +95,8 @@ def _user(
         _mean("waiting_time", good["lateness_s"], station="client"),
     ]
     for station, column in (("", "response_s"), ("service", "service_response_s")):
-        rows += [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
+        own = [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
+        rows += own if station else [late_row(row, good[column], row["q"], touched) for row in own]
     return rows
 
 
@@ -112,7 +126,12 @@ def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: floa
 
 
 def _classes(
-    folder: RunFolder, requests: pl.DataFrame, good: pl.DataFrame, window: tuple[float, float], length_s: float
+    folder: RunFolder,
+    requests: pl.DataFrame,
+    good: pl.DataFrame,
+    window: tuple[float, float],
+    length_s: float,
+    touched: float,
 ) -> list[Row]:
     """The same by class, where there are several."""
     names = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
@@ -128,7 +147,10 @@ def _classes(
             _rate("throughput", _answers(own), folder.sample_every, window, name),
             metrics_row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
             _mean("response_time", part["response_s"], cls=name),
-            *(quantile_row(part["response_s"], failed, q, cls=name) for q in QUANTILES),
+            *(
+                late_row(quantile_row(part["response_s"], failed, q, cls=name), part["response_s"], q, touched)
+                for q in QUANTILES
+            ),
         ]
     return rows
 

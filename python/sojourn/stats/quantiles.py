@@ -11,11 +11,16 @@ from __future__ import annotations
 import polars as pl
 
 FAILED = "failures"  # status of a quantile that lies among failed requests
+LATE = "late"  # of one that a late generator leaves open
 TEXT = {
     FAILED: (
         "the quantile lies among requests that failed, which count as later than all that were answered: it has no value; "
         "`loss_probability` says how many failed"
-    )
+    ),
+    LATE: (
+        "the generator was late, which can change this quantile by more than a tenth: `low` and `high` bound it; the mean may be usable. "
+        "Give the generator a core of its own or real-time priority (`sojourn lab doctor`)"
+    ),
 }
 KEPT = {0.5: "p50_s", 0.9: "p90_s", 0.99: "p99_s", 0.999: "p999_s"}  # of the generator's summary
 

@@ -70,4 +70,4 @@ def test_a_service_that_is_interrupted_while_it_puts_things_back_is_not_one_that
         Watched("serve kv", service, str, look=stop).until_stopped("it listens")
         stop()
     said = capsys.readouterr()
-    assert said.out == "it listens\n{'requests': 124}\n" and said.err == ""
+    assert said.out == "it listens; process 17 serves\n{'requests': 124}\n" and said.err == ""

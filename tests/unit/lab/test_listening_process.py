@@ -1,21 +1,49 @@
-"""Who answers at an address of this machine."""
+"""Who answers at an address of this machine, and what of a tree of processes is the service's."""
 
 from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 
-from sojourn.lab.listening_process import listening_processes
+import pytest
+
+from sojourn.lab.listening_process import listeners
+from sojourn.lab.process_tree import service_tree
 
 
 def test_this_process() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert os.getpid() in listening_processes("127.0.0.1", port)
-        assert os.getpid() in listening_processes("localhost", port)
-    assert os.getpid() not in listening_processes("127.0.0.1", port)
+        assert os.getpid() in listeners([f"http://127.0.0.1:{port}/"])
+        assert os.getpid() in listeners([f"http://localhost:{port}/a?b=c"])
+    assert os.getpid() not in listeners([f"http://127.0.0.1:{port}/"])
 
 
-def test_no_address_of_this_machine() -> None:
-    assert listening_processes("192.0.2.1", 80) == ()  # TEST-NET-1, RFC 5737
-    assert listening_processes("no such host", 80) == ()
+@pytest.mark.parametrize(
+    "url", ["http://192.0.2.1/", "http://no such host/", "http://[", "nothing"]
+)  # TEST-NET-1, RFC 5737
+def test_no_address_of_this_machine(url: str) -> None:
+    assert listeners([url]) == ()
+
+
+def stat_of(root: Path, pid: int, parent: int) -> None:
+    (root / str(pid)).mkdir()
+    (root / str(pid) / "stat").write_text(f"{pid} (a b) S {parent} " + "0 " * 40)
+
+
+def test_children_belong_to_a_launcher_and_this_command_does_not(tmp_path: Path) -> None:
+    """A shell starts a master with two workers, and this command; what this command starts is no part of the service."""
+    ours = os.getpid()
+    for pid, parent in (
+        (900001, 1),
+        (900002, 900001),
+        (900003, 900002),
+        (900004, 900002),
+        (ours, 900001),
+        (900005, ours),
+        (900006, 1),
+    ):
+        stat_of(tmp_path, pid, parent)
+    assert service_tree([900001], tmp_path) == [900001, 900002, 900003, 900004]
+    assert service_tree([ours], tmp_path) == [ours]  # a server in this very process

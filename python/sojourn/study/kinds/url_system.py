@@ -67,7 +67,8 @@ class UrlSession:
         watch = to_watch(self.resources)
         around = RunEnvironment(
             self.place.client_network, self.place.server_network, watch["pids"], cgroups=watch["cgroups"],
-            manifest={"lab": self.place.describe(), "conditions": self.conditions(point)["conditions"]},
+            manifest={"lab": self.place.describe(), "conditions": self.conditions(point)["conditions"]}, own_tree=True,
+            has_other_parts=True,
         )  # fmt: skip
         what = point.record(seed)
         every_s = self.system.load.every_s

@@ -1,0 +1,77 @@
+"""Whose CPU time a service's is: processes that are named, or found by their listening socket, with all that they started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.lab.listening_process import listeners
+from sojourn.lab.process_tree import name_of, service_tree
+from sojourn.lab.service_placement import threads_of
+from sojourn.measure.cpu_time import members
+from sojourn.runs.watched_resources import WatchedResources
+
+LEAST_S = 5e-6  # of CPU time an answer: reading a request and writing its answer are two system calls of some µs
+
+
+@dataclass(frozen=True)
+class ServiceProcesses:
+    """`roots`: those that are named or found; `found`: by their socket, nobody having named any; `listening`: those at the address;
+    `may_use`: cores, empty where nobody knows."""
+
+    watched: WatchedResources
+    listening: tuple[int, ...] = ()
+    found: bool = False
+    may_use: tuple[int, ...] = ()
+
+    def now(self) -> WatchedResources:
+        """With what the processes have started so far, a launcher's children in its place or beside it."""
+        return replace(self.watched, pids=tuple(service_tree(self.watched.pids)) if self.watched.pids else ())
+
+    def cores(self) -> list[int]:
+        """Those of this process's that its threads may use, too; empty where no process is known."""
+        pids = [*self.now().pids, *(pid for group in self.watched.cgroups for pid in members(group))]
+        may: set[int] = set()
+        for thread in (thread for pid in pids for thread in threads_of(pid)):
+            with suppress(OSError):
+                may |= os.sched_getaffinity(thread)
+        return sorted(may & os.sched_getaffinity(0))
+
+    def told(self) -> str:
+        """What is said of processes that were found; "" of those that somebody named."""
+        if not self.found:
+            return ""
+        return f"the service is {named(self.watched.pids)}, by its listening socket, with what it started; --pids says otherwise"
+
+    def check(self, demands_s: Mapping[str, float]) -> None:
+        """Raises InputError where named processes, with all that they started, used no CPU time while answers came."""
+        used = demands_s.get("processes", sum(v for k, v in demands_s.items() if k.startswith("process ")))
+        if self.found or not self.watched.pids or not demands_s or used >= LEAST_S:
+            return
+        other = [pid for pid in self.listening if pid not in self.now().pids]
+        remedy = (
+            f"{named(other)} listens there: give --pids {','.join(map(str, other))}"
+            if other
+            else "name those that answer"
+        )
+        value = f"{named(self.watched.pids)}, with what it started, used {used * 1e6:.2g} µs of CPU time an answer: it does not serve"
+        raise InputError(value, "--pids", remedy)
+
+
+def service_processes(watched: WatchedResources | None, load: Mapping[str, Any]) -> ServiceProcesses:
+    """What is watched of the service that `load` (the generator's configuration) asks: as named, else who listens at its address."""
+    given = watched or WatchedResources()
+    urls = [] if load.get("unix_socket") else [target["url"] for lane in load["lanes"] for target in lane["targets"]]
+    there = listeners(dict.fromkeys(urls))
+    if given.pids or given.cgroups:
+        return ServiceProcesses(given, there)
+    return ServiceProcesses(replace(given, pids=there), there, found=bool(there))
+
+
+def named(pids: Iterable[int]) -> str:
+    """`process 4711 (nginx), process 4712 (nginx)`"""
+    return ", ".join(f"process {pid} ({name_of(pid)})" for pid in pids)

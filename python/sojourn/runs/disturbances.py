@@ -1,0 +1,78 @@
+"""What else the machine did while a run was made: time that a hypervisor took, and that other processes used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from sojourn.runs.host_samples import core_shares, counter_changes
+from sojourn.runs.run_folder import RunFolder
+
+MOST_STEAL = 0.02
+STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of them cannot be told from none
+MOST_OTHERS = 0.025
+MOST_OTHERS_BY_TICKS = 0.1  # of all cores
+MOST_NAMED = 3
+BESIDE = "beside_others"  # in the manifest: what is asked is the service beside whatever else runs, which is told and no reason
+
+
+def disturbed(
+    folder: RunFolder, host: pl.DataFrame, window: tuple[float, float], checks: dict[str, Any]
+) -> tuple[list[str], list[str]]:
+    """Reasons for which the run is not valid, and what is worth knowing."""
+    shares = core_shares(host, *window)
+    if not shares:
+        return [], []
+    reasons, told = [], []
+    steal = max(share["steal"] for share in shares.values())
+    checks["steal"] = steal
+    most_steal = MOST_STEAL + STEAL_TICK_S / (window[1] - window[0])
+    if steal > most_steal:
+        reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {most_steal:.1%}; run again")
+    others = _others(folder, host, window, shares)
+    checks["others"] = others
+    by_tree = folder.manifest.get("cpu_time")
+    cores = by_tree["cores"] if by_tree else len(shares)
+    most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
+    if others is not None and others > most:
+        said = f"other processes used {others:.1%} of a core{_named(by_tree, 'others')}"
+        remedy = "end them" + ", or watch them if they are the service's" * (by_tree is not None)
+        if folder.manifest.get(BESIDE):
+            told.append(f"{said}: this is the service beside them")
+        else:
+            reasons.append(f"disturbed: {said}; at most {most:.1%}; {remedy}")
+    beside = sum((by_tree or {}).get("beside", {}).values())
+    if beside > most:
+        told.append(
+            f"used only while the load lasted{_named(by_tree, 'beside')}: if that is the service's, watch it, too: measure --pids"
+        )
+    return reasons, told
+
+
+def _named(account: Mapping[str, Any] | None, of: str) -> str:
+    """` (yes (4711) 95 %, cc1 (4712) 40 %)`, the greatest."""
+    named = list((account or {}).get(of, {}).items())[:MOST_NAMED]
+    return f" ({', '.join(f'{name} {share:.0%}' for name, share in named)})" if named else ""
+
+
+def _others(
+    folder: RunFolder, host: pl.DataFrame, window: tuple[float, float], shares: dict[int, dict[str, float]]
+) -> float | None:
+    """What the run's own processes did not get of the cores' time: with spinners, which take what is left over, of all of it;
+    else of what was used, by ticks, where all processes of the run are known, or which they started. Where it is not known what the
+    service is made of, what those used who are busy without the load, too. None where none of it was recorded."""
+    if "spinners" in folder.manifest.get("pids", {}):
+        total = float(len(shares))
+    elif time := folder.manifest.get("cpu_time"):
+        return float(time.get("others_s", max(0.0, time["machine_s"] - time["own_s"])) / time["over_s"])
+    elif folder.manifest.get("all_known"):
+        total = sum(share["busy"] + share["nice"] for share in shares.values())
+    else:
+        return None
+    runs = counter_changes(host, *window).filter((pl.col("source") == "procs") & (pl.col("item") == "run_s"))
+    used = {
+        int(key): change / over for key, change, over in zip(runs["key"], runs["change"], runs["over_s"], strict=True)
+    }
+    return max(0.0, total - sum(used.values())) if used else None

@@ -1,0 +1,106 @@
+"""Open loop: was every request sent when it was due? By the generator's own account of its lateness, beside the response times; which
+figures of the run that can change, and by how much (`generator_lateness`).
+
+A request that is sent late never ends earlier than one on time would have, in a work-conserving queue of equal servers; so a measured
+response time is an upper bound of the true one, and only requests that were touched differ: of those that were late, or came while the
+queue of such was still served. With a share f of them touched, the true quantile q lies between the measured ones at q - f and at q. The
+mean is too long by the mean lateness at most where requests are late one by one. Where a generator stands still, and then sends several at
+once, their queue delays those after them: a standstill of H puts off, at arrival rate a and utilisation u, a H^2 / 2 of waiting by the
+lateness itself, and in all 1 / (1 - u) times as much until the backlog is served (fluid limit; Newell, Applications of Queueing Theory
+(1982), chapter 2). 1 / (1 - u) is taken as the mean response time, from sent, over that of requests which met nobody;
+no true mean is below the latter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.runs.generator_lateness import CHANGE, LATE, MOST_LATENESS, SHARE
+from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.quantiles import LATE as LATE_STATUS
+from sojourn.table import Metrics
+from sojourn.units import seconds
+
+TOUCHED = "share of requests that lateness touched"
+LEAST_LATENESS_S = 1e-4
+LEAST_ALONE = 20  # requests that met nobody, for a mean
+FIGURES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9"}
+
+
+def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float], checks: dict[str, Any]) -> list[str]:
+    """The reason for which no mean of the run can be used.
+
+    Where the client shares its core with the interrupts it causes, being held up there is part of the system
+    (it is in the response time from intended); elsewhere lateness is the generator's own fault.
+    """
+    good = inside.filter(pl.col("failure") == 0)
+    if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
+        return []
+    own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
+    response_s = {"mean": good["response_s"].mean(), "p99": good["response_s"].quantile(0.99, "linear")}
+    late_s = {figure: float(own.get(f"{figure}_s") or 0.0) for figure in response_s}
+    share = {f: min(late_s[f] / value, 1.0) if (value := float(response_s[f] or 0.0)) else 0.0 for f in response_s}  # type: ignore[arg-type]
+    checks[SHARE] = share
+    if (folder.manifest.get("placement") or {}).get("client_shares"):
+        return []
+    grown, most = _growth(good) if max(share.values()) > MOST_LATENESS / 2 else (1.0, 1.0)
+    checks[CHANGE] = {"mean": min(share["mean"] * grown, most)}
+    if any(late_s[f] > LEAST_LATENESS_S and share[f] > MOST_LATENESS for f in share):
+        late = float((good["lateness_s"] > LEAST_LATENESS_S).mean() or 0.0)  # type: ignore[arg-type]
+        checks[TOUCHED] = min(late * grown, 1.0)
+    if late_s["mean"] <= LEAST_LATENESS_S or checks[CHANGE]["mean"] <= MOST_LATENESS:
+        return []
+    told = f"{late_s['mean'] * 1e3:.2g} ms late on average, {share['mean']:.0%} of the mean response time"
+    more = f", which can change it by {checks[CHANGE]['mean']:.0%}" if grown > 1.1 else ""
+    return [
+        f"{LATE}: it sent {told}{more}{_who(folder)}; give it a core of its own, real-time priority or a lower rate"
+    ]
+
+
+def _growth(good: pl.DataFrame) -> tuple[float, float]:
+    """By what factor lateness grows in the service's queue, 1 where requests were late one by one; and the most by which it can change
+    the mean: to that of requests which were on time and met nobody."""
+    due, sent, end = (good[name].to_numpy() for name in ("intended_s", "sent_s", "end_s"))
+    late = np.maximum(sent - due, 0.0)
+    order = np.argsort(sent)
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(end[order])[:-1]])
+    took, free = (end - sent)[order], sent[order] >= before
+    alone = took[free] if free.sum() >= LEAST_ALONE else took[:0]
+    most = max(1 - alone.mean() / (end - due).mean(), 0.0) if alone.size else 1.0
+    bunched = late > np.append(np.diff(due), np.inf)  # the next was due before this one was sent
+    bunched |= np.append(False, bunched[:-1])
+    if not bunched.any():
+        return 1.0, most
+    queued = took.mean() / alone.mean() if alone.size else 1 / MOST_LATENESS
+    return float(1 + (max(queued, 1.0) - 1) * late[bunched].sum() / late.sum()), most
+
+
+def _who(folder: RunFolder) -> str:
+    """Who used the cores meanwhile."""
+    used = list(((folder.manifest.get("cpu_time") or {}).get("used") or {}).items())[:2]
+    return f" while {' and '.join(f'{name} used {share:.0%} of a core' for name, share in used)}" if used else ""
+
+
+def late_row(row: dict[str, Any], times: pl.Series, q: float, touched: float) -> dict[str, Any]:
+    """The row of a quantile with its bounds in place of a value where lateness can change it by more than a tenth."""
+    if not touched or row["value"] is None:
+        return row
+    low = float(times.quantile(max(q - touched, 0.0), "linear") or 0.0)
+    if low >= (1 - MOST_LATENESS) * row["value"]:
+        return row
+    return {**row, "value": None, "low": low, "high": row["value"], "level": 1.0, "status": LATE_STATUS}
+
+
+def late_figures(metrics: Metrics) -> tuple[list[str], list[str]]:
+    """The figures for which the run is not valid, and what is said of them."""
+    whole = metrics.frame.filter(pl.col("status") == LATE_STATUS, pl.col("station") == "", pl.col("class") == "")
+    found = {
+        FIGURES.get(q, f"p{100 * q:g}"): (low, high) for q, low, high in whole.select("q", "low", "high").iter_rows()
+    }
+    if not found:
+        return [], []
+    said = ", ".join(f"{name} is {seconds(low)} to {seconds(high)}" for name, (low, high) in found.items())
+    return list(found), [f"the generator was late: {said}, and not known better; the other figures are valid"]
