@@ -79,9 +79,7 @@ def capacity(
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
         length_s = round(length_s, 1)
-        return measure(
-            urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common
-        )[0]
+        return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
     light = light_load(users, objectives, limits.saturate)
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
