@@ -45,7 +45,7 @@ def trial(
     """
     began = time.monotonic()
     where = Path(out) if out is not None else Path("runs") / f"try-{time.strftime('%Y%m%d-%H%M%S')}"
-    common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True}
+    common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True, "beside_others": True}
     told(f"a service with {WORKERS} workers, each kept {seconds(MEAN_S, 1)} by a request on average, as by a database")
     with _service(WORKERS) as service:
         folders = measure(

@@ -7,16 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_assess import SECONDS, host, requests
 
 from sojourn.measure import cpu_account as cpu_account_module
 from sojourn.measure.cpu_account import KnownProcesses, cpu_account
-from sojourn.runs.assess_run import assess
-from sojourn.runs.run_folder import RunFolder
 
 LOOP = [sys.executable, "-c", "print(1, flush=True)\nwhile True: pass"]
 LOADED_S = 0.6
@@ -75,36 +71,3 @@ def test_what_works_only_while_the_load_lasts_may_be_the_services() -> None:
         inside = pid
     account = manifest["cpu_time"]
     assert not shares(account["others"], inside)
-
-
-@pytest.mark.parametrize(
-    ("others_s", "valid", "beside"), [(19.0, False, False), (1.0, True, False), (19.0, True, True)]
-)
-def test_two_foreign_loops_make_a_run_invalid_and_are_named(
-    tmp_path: Path, others_s: float, valid: bool, beside: bool
-) -> None:
-    """On two cores for 10 s; `others: null` and `valid yes` before. A search of capacity goes on beside them, and says so."""
-    used = {"yes (4711)": 0.95, "yes (4712)": 0.94}
-    account = {
-        "machine_s": 20.0,
-        "own_s": 1.0,
-        "over_s": 10.0,
-        "cores": 2,
-        "others_s": others_s,
-        "others": used,
-        "beside": {},
-    }
-    manifest = {
-        "load": {"lanes": [{"arrivals": {}}]},
-        "cpu_time": account,
-        **({"beside_others": True} if beside else {}),
-    }
-    folder = RunFolder.create(tmp_path / "run", manifest)
-    folder.manifest["generator"] = {"start_s": 0.0, "end_s": SECONDS}
-    requests().write_parquet(folder.path / "requests.parquet")
-    host(0.0, 5.0).write_parquet(folder.path / "host.parquet")
-    assess(folder)
-    assert folder.manifest["valid"] is valid, folder.manifest["reasons"]
-    assert folder.manifest["checks"]["others"] == pytest.approx(others_s / 10)
-    said = "; ".join([*folder.manifest["reasons"], *folder.manifest["warnings"]])
-    assert ("yes (4711) 95%, yes (4712) 94%" in said) is (others_s > 2)

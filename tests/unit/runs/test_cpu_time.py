@@ -90,3 +90,36 @@ def test_the_report_says_what_was_not_checked() -> None:
     assert "Whether others used the machine was not checked:" in validity_rule([unknown])
     assert "was not checked in 1 of 2 runs" in validity_rule([known, unknown])
     assert "machine" not in validity_rule([run(simulated=True, checks={})])
+
+
+@pytest.mark.parametrize(
+    ("others_s", "valid", "beside"), [(19.0, False, False), (1.0, True, False), (19.0, True, True)]
+)
+def test_two_foreign_loops_make_a_run_invalid_and_are_named(
+    tmp_path: Path, others_s: float, valid: bool, beside: bool
+) -> None:
+    """On two cores for 10 s; `others: null` and `valid yes` before. A search of capacity goes on beside them, and says so."""
+    used = {"yes (4711)": 0.95, "yes (4712)": 0.94}
+    account = {
+        "machine_s": 20.0,
+        "own_s": 1.0,
+        "over_s": 10.0,
+        "cores": 2,
+        "others_s": others_s,
+        "others": used,
+        "beside": {},
+    }
+    manifest = {
+        "load": {"lanes": [{"arrivals": {}}]},
+        "cpu_time": account,
+        **({"beside_others": True} if beside else {}),
+    }
+    folder = RunFolder.create(tmp_path / "run", manifest)
+    folder.manifest["generator"] = {"start_s": 0.0, "end_s": SECONDS}
+    requests().write_parquet(folder.path / "requests.parquet")
+    host(0.0, 5.0).write_parquet(folder.path / "host.parquet")
+    assess(folder)
+    assert folder.manifest["valid"] is valid, folder.manifest["reasons"]
+    assert folder.manifest["checks"]["others"] == pytest.approx(others_s / 10)
+    said = "; ".join([*folder.manifest["reasons"], *folder.manifest["warnings"]])
+    assert ("yes (4711) 95%, yes (4712) 94%" in said) is (others_s > 2)
