@@ -25,10 +25,10 @@ class LatenessError(NamedTuple):
     error: float
 
 
-def lateness_error(manifest: Mapping[str, Any]) -> LatenessError:
-    """Of the mean response time, by the lateness that the generator itself recorded; (1, 0) where it changes next to nothing, or is part
+def lateness_error(manifest: Mapping[str, Any], figure: str = "mean") -> LatenessError:
+    """Of the mean response time, or its `p99`, by the lateness that the generator itself recorded; (1, 0) where it changes next to nothing, or is part
     of the system (a client that shares the core of its interrupts)."""
-    share = _change(manifest)
+    share = _change(manifest, figure)
     shares = (manifest.get("placement") or {}).get("client_shares")
     if share is None or share < TOLD or shares:
         return LatenessError(1.0, 0.0)
@@ -43,11 +43,11 @@ def only_late(manifest: Mapping[str, Any]) -> bool:
     return late and _change(manifest) is not None and manifest.get("status", "complete") == "complete"
 
 
-def _change(manifest: Mapping[str, Any]) -> float | None:
-    """The share of the mean by which lateness can change it; of an older run, where that was late, its lateness."""
+def _change(manifest: Mapping[str, Any], figure: str = "mean") -> float | None:
+    """The share by which lateness can change a figure; of an older run, where that was late, its lateness."""
     checks = manifest.get("checks") or {}
     late = any(str(reason).startswith(LATE) for reason in manifest.get("reasons") or ())
-    found = (checks.get(CHANGE) or {}).get("mean")
+    found = (checks.get(CHANGE) or {}).get(figure)
     if found is None and late:
-        found = (checks.get(SHARE) or {}).get("mean")
+        found = (checks.get(SHARE) or {}).get(figure)
     return None if found is None else min(max(float(found), 0.0), 1.0)

@@ -47,10 +47,12 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     if (folder.manifest.get("placement") or {}).get("client_shares"):
         return []
     grown, most = _growth(good) if max(share.values()) > MOST_LATENESS / 2 else (1.0, 1.0)
-    checks[CHANGE] = {"mean": min(share["mean"] * grown, most)}
+    checks[CHANGE] = {"mean": min(share["mean"] * grown, most), "p99": share["p99"]}
     if any(late_s[f] > LEAST_LATENESS_S and share[f] > MOST_LATENESS for f in share):
         late = float((good["lateness_s"] > LEAST_LATENESS_S).mean() or 0.0)  # type: ignore[arg-type]
         checks[TOUCHED] = min(late * grown, 1.0)
+        least_s = float(good["response_s"].quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
+        checks[CHANGE]["p99"] = 1 - least_s / float(response_s["p99"] or 1.0)  # type: ignore[arg-type]
     if late_s["mean"] <= LEAST_LATENESS_S or checks[CHANGE]["mean"] <= MOST_LATENESS:
         return []
     told = f"{late_s['mean'] * 1e3:.2g} ms late on average, {share['mean']:.0%} of the mean response time"
