@@ -26,7 +26,7 @@ class LatenessError(NamedTuple):
 
 
 def lateness_error(manifest: Mapping[str, Any], figure: str = "mean") -> LatenessError:
-    """Of the mean response time, or its `p99`, by the lateness that the generator itself recorded; (1, 0) where it changes next to nothing, or is part
+    """Of the mean response time, or `p99`, by the lateness that the generator recorded; (1, 0) where it changes next to nothing, or is part
     of the system (a client that shares the core of its interrupts)."""
     share = _change(manifest, figure)
     shares = (manifest.get("placement") or {}).get("client_shares")
