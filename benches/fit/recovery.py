@@ -1,6 +1,6 @@
 """Recovery: services whose numbers are known are simulated, their runs fitted, and the intervals asked whether they hold.
 
-    python benches/fit/recovery.py --seeds 200 --out FOLDER [--kind right] [--only WORDS] [--passes 10000] [--seconds 60]
+    python benches/fit/recovery.py --seeds 200 --out FOLDER [--kind right] [--only WORDS] [--passes 10000] [--seconds 60] [--workers 2]
 
 Of each template (`templates`, `misspecified`) and seed: the 95 % interval of each unknown, the 90 % prediction interval of new
 runs, at a load between those fitted and one beyond. What is there already is not done again, so that a call may end after
@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from misspecified import MISSPECIFIED, UNTOLD
 from templates import TEMPLATES, Template
 
@@ -26,9 +27,10 @@ from sojourn.errors import SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit_model
-from sojourn.stats.batch_means import MACRO, standard_error
+from sojourn.simulate.simulated_run import record_run
+from sojourn.stats.batch_means import batch_interval, rate_interval, standard_error
 
-UNKNOWN_ERROR = 0.05  # of a mean whose interval the simulator does not tell
+CUT, SAMPLES = (0.1, 0.98), 100  # from where to where of a run is measured
 FIELDS = ("template", "seed", "kind", "name", "truth", "value", "low", "high", "held")
 KINDS = {"right": TEMPLATES, "misspecified": MISSPECIFIED, "untold": UNTOLD}
 ALL = TEMPLATES | MISSPECIFIED | UNTOLD
@@ -36,20 +38,29 @@ Row = tuple[Any, ...]
 
 
 def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> FitRun:
-    """One run of the service."""
+    """One run of the service, and what a run folder would state of it: the first tenth is no part of it, nor what had no time to end."""
     service = applied(t.service, factors_of(t.model, [*t.levels, *t.beyond]), level)
-    m = sj.simulate(service, completions=passes, seed=seed, quantiles=(), max_seconds=60)
-    classes = ["", *(c.name for c in service.classes)] if len(service.classes) > 1 else [""]
-    means = {(c, metric): _mean(m, metric, c) for c in classes for metric in ("response_time", "throughput")}
-    servers = {s.name: getattr(s, "servers", 1) for s in service.stations}
-    busy = {name: m.value("utilisation", name) * servers[name] for name in t.watched}
-    return FitRun(f"run-{seed}", dict(level), means, busy)
+    until_s = passes / (CUT[1] - CUT[0]) / sj.solve(service).value("throughput")
+    start_s, end_s = window = CUT[0] * until_s, CUT[1] * until_s
+    seen = record_run(service, until_s, seed, until_s / SAMPLES)
+    began, ended = (seen.requests[name].to_numpy() for name in ("intended_s", "done_s"))
+    order = np.argsort(began, kind="stable")
+    began, ended, of = began[order], ended[order], seen.requests["class"].to_numpy()[order]
+    inside = (began >= start_s) & (began < end_s)
+    several = len(service.classes) > 1
+    means = {}
+    for number, name in [(-1, ""), *(enumerate(c.name for c in service.classes) if several else ())]:
+        own = (of == number) | (number < 0)
+        means[name, "response_time"] = _with_error(*batch_interval((ended - began)[own & inside]))
+        means[name, "throughput"] = _with_error(*rate_interval(ended[own], *window))
+    first, last = (seen.sums["busy"].sum(axis=2)[round(share * SAMPLES)] for share in CUT)
+    at = {s.name: float(b) for s, b in zip(service.stations, (last - first) / (end_s - start_s), strict=False)}
+    return FitRun(f"run-{seed}", dict(level), means, {name: at[name] for name in t.watched})
 
 
-def _mean(m: sj.Metrics, metric: str, cls: str) -> tuple[float, float]:
-    value = m.value(metric, cls=cls)
-    low, high = m.interval(metric, cls=cls)
-    return value, UNKNOWN_ERROR if low is None or high is None else standard_error(low, high, batches=MACRO) / value
+def _with_error(value: float, low: float, high: float) -> tuple[float, float]:
+    """With its relative standard error."""
+    return value, standard_error(low, high) / value
 
 
 def recovered(name: str, seed: int, passes: int) -> list[Row]:
@@ -97,6 +108,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--passes", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     path = asked.out / f"fits-{asked.passes}.csv"
@@ -108,7 +120,7 @@ def main() -> None:
         if not there:
             writer.writerow(FIELDS)
         todo, end = list(_todo(asked, done)), time.monotonic() + asked.seconds
-        with ProcessPoolExecutor(2) as pool:
+        with ProcessPoolExecutor(asked.workers) as pool:
             while todo and time.monotonic() < end:
                 some, todo = todo[:12], todo[12:]
                 for rows in pool.map(recovered, *zip(*some, strict=True), [asked.passes] * len(some)):

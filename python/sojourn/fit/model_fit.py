@@ -2,7 +2,7 @@
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
 `[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`fit_problem`, `run_mean_error`). Draws are refits to runs
-whose residuals were given random weights (`run_clusters`), so that what differs from run to run is in the intervals. How wrong the model
+with errors as residuals and runs themselves say (`estimate_spread`), so that what differs from run to run is in the intervals. How wrong the model
 is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs, and `growth` what it grows by beyond what was fitted
 (`levels_left_out`).
@@ -19,6 +19,7 @@ from scipy.special import chdtri, stdtrit
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import nonlinear_least_squares
+from sojourn.fit.estimate_spread import EstimateSpread
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
@@ -116,14 +117,16 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     rng = np.random.default_rng(seed)
     at_best = data.predicted(data.scale.outward(x)[None])[0]
     clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
-    sets = clusters.drawn(at_best, data.measured - at_best, data.weight, draws, rng)
+    residual = data.measured - at_best
+    spread = EstimateSpread.of(clusters, jacobian, data.weight, data.stated_within(), data.floor, residual)
+    sets = spread.drawn(at_best, draws, rng)
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     best = data.scale.outward(x)
     for network in data.evaluator.networks_at(best[None]):
         check_dependent_times(network)
     off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
-    estimates = _estimates(data, best, data.scale.outward(found), off, level, clusters.degrees)
-    wide = _widened(found, x, clusters.degrees, data.scale, rng)
+    estimates = _estimates(data, best, data.scale.outward(found), off, level, spread.degrees)
+    wide = _widened(found, x, spread.degrees, data.scale, rng)
     values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
@@ -158,7 +161,7 @@ def _estimates(
     for i, path in enumerate(data.paths):
         inner = data.scale.inward(values)[:, i]
         centre = data.scale.inward(best[None])[0, i]
-        ends = np.quantile(centre + stretch[i] * (inner - centre) + off[:, i], [tail, 1 - tail])
+        ends = np.quantile(centre + stretch[i] * (inner - centre) + off[:, i], [tail, 1 - tail], method="weibull")
         clipped = np.clip(ends, data.scale.low[i], data.scale.high[i])
         full = np.broadcast_to(data.scale.inward(best[None])[0], (2, len(best))).copy()
         full[:, i] = clipped

@@ -1,10 +1,10 @@
-"""Draws and degrees of freedom where the unit is the run: residuals of a run stay together, whatever they share.
+"""Errors and degrees of freedom where the unit is the run: residuals of a run stay together, whatever they share.
 
 Residuals are smaller than errors, most where a run has the most say; each run's are stretched by (I - H)^(-1/2) of its own
 block of the hat matrix H, which makes the variance unbiased where runs are alike, and the interval takes Student's t with
 the degrees of freedom of that variance, an unknown each (R. M. Bell, D. F. McCaffrey: Bias Reduction in Standard Errors for
 Linear Regression with Multi-Stage Samples. Survey Methodology 28(2), 2002, pp. 169-181; G. W. Imbens, M. Kolesár: Robust
-Standard Errors in Small Samples. Rev. Econ. Statist. 98(4), 2016, pp. 701-712, section III). Each run's residuals are then
+Standard Errors in Small Samples. Rev. Econ. Statist. 98(4), 2016, pp. 701-712, section III). In a draw each run's residuals are
 given one weight (wild cluster bootstrap: A. C. Cameron, J. B. Gelbach, D. L. Miller, Rev. Econ. Statist. 90(3), 2008,
 pp. 414-427). The weight is normal: with weights of two or six points, which are bounded, an unknown that one run decides
 would have no tails (measured: intervals a tenth too narrow).
@@ -69,15 +69,6 @@ class RunClusters:
             own = self.run == g
             found[own] = a @ residual[own]
         return found
-
-    def drawn(self, at_best: Array, residual: Array, weight: Array, count: int, rng: np.random.Generator) -> Array:
-        """`count` data sets (count x n): residuals of each run together, stretched, times a random weight; rows that the fit takes
-        wholly, each by itself with the error that its run states, 1/weight."""
-        spread = np.where(self.taken, 0.0, self.stretched(weight * residual) / weight)
-        drawn = at_best + rng.standard_normal((count, len(self.stretch)))[:, self.run] * spread
-        if self.taken.any():
-            drawn = drawn + rng.standard_normal((count, len(at_best))) * np.where(self.taken, 1 / weight, 0.0)
-        return np.asarray(drawn)
 
 
 def _root(left: Array) -> Array:
