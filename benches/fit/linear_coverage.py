@@ -2,9 +2,10 @@
 
     python benches/fit/linear_coverage.py [--draws 400]
 
-Of each service (`templates`) one fit tells what the runs say of which unknown. Errors are then drawn by the thousand, as the runs state them, and as
-they do not: stated too small or too large, each run with an error of its own, a run in three with four times its error. No refit: a second a service. The
-share of what runs state, `estimate_spread.STATED`, and the degrees of freedom were chosen here, on other fits of these services.
+Of each service (`templates`) one fit tells what the runs say of which unknown. Errors are then drawn, as the runs state them, and as
+they do not: stated too small or too large, each run with an error of its own, a run in three with four times its error. No refit: some
+seconds a service. The share of what runs state, `estimate_spread.STATED`, and the degrees of freedom were chosen here, on other
+fits of these services.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from recovery import FitRuns, simulated
 from scipy.special import stdtrit
 from templates import TEMPLATES, Template
 
-from sojourn.fit.estimate_spread import STATED, degrees_of, stated_errors
+from sojourn.fit.estimate_spread import STATED, degrees_of, stated_errors, stated_within
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.run_clusters import KNOWN, RunClusters
 
@@ -57,7 +58,7 @@ def held(t: Template, count: int, rng: np.random.Generator) -> list[Array]:
 def _rules(data: FitProblem, slopes: Array, errors: Errors, count: int, rng: np.random.Generator) -> Array:
     clusters = RunClusters.of(data.weight[:, None] * slopes, data.run)
     back = np.linalg.pinv(data.weight[:, None] * slopes) * data.weight
-    runs, real = len(clusters.stretch), data.stated_within()
+    runs, real = len(clusters.stretch), stated_within(data)
     noise = rng.standard_normal((count, len(real))) * real / errors.stated
     noise += errors.own * rng.standard_normal((count, runs))[:, data.run]
     noise *= np.where(rng.random((count, runs)) < 1 / 3, errors.worse, 1.0)[:, data.run]

@@ -2,9 +2,9 @@
 
     python benches/fit/words.py --seeds 200 --first 31000 --out FOLDER [--only shared]
 
-What runs say is computed from the laws of the model, with errors as runs of that length have them, and these runs state their errors as 20
-batches do. So the answers of a method cannot be wrong here, only its intervals: each row is a 95 % interval of one unknown, with its truth. The
-hosts of the variants of a multicore station are drawn for each seed (`benches/virtual/hosts_by_law.py`).
+What runs say is computed from the laws of the model, with errors as runs of that length have them, and these runs state their errors as
+20 batches do. So the answers of a method cannot be wrong here, only its intervals: each row is a 95 % interval of one unknown, with its
+truth. The hosts of the variants of a multicore station are drawn for each seed (`benches/virtual/hosts_by_law.py`).
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def _solved(
     for i, point in enumerate(points):
         told = sj.solve(applied(replaced(model, truth), factors_of(model, points), point))
         means = {("", metric): _mean(told.value(metric), rng) for metric in ("response_time", "throughput")}
-        cpu_s = {("server", "", "service_demand"): _mean(told.value("utilisation", "cpu") / told.value("throughput"), rng)[0]}
+        cpu_s = {
+            ("server", "", "service_demand"): _mean(told.value("utilisation", "cpu") / told.value("throughput"), rng)[0]
+        }
         runs.append(FitRun(f"run-{i}", dict(point), means, {}, measured=cpu_s if demand else {}))
     return model, FitRuns(runs), truth
 
@@ -102,7 +104,10 @@ def _measured(seed: int) -> Case:
 
 def _retried(seed: int) -> Case:
     truth = {"parameters.work_s": 0.02, "parameters.own_s": 0.2, "parameters.again": 0.5}
-    points = [{"users": n, "retry_s": r} for n, r in ((2, 0.1), (6, 0.4), (10, 0.1), (14, 0.4), (20, 0.1), (26, 0.4), (32, 0.1))]
+    points = [
+        {"users": n, "retry_s": r}
+        for n, r in ((2, 0.1), (6, 0.4), (10, 0.1), (14, 0.4), (20, 0.1), (26, 0.4), (32, 0.1))
+    ]
     return _solved(RETRIED, truth, points, seed)
 
 
@@ -145,7 +150,8 @@ def recovered(model: sj.Model, runs: FitRuns, truth: Mapping[str, float], seed: 
 
 
 def table(path: Path) -> None:
-    rows = list(csv.DictReader(open(path, newline="")))
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
     print("| word | unknown | fits | 95 % interval held |\n|---|---|---|---|")
     for word, unknown in dict.fromkeys((row["word"], row["unknown"]) for row in rows):
         own = [row for row in rows if (row["word"], row["unknown"]) == (word, unknown)]

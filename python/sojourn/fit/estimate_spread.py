@@ -1,10 +1,10 @@
 """How uncertain the unknowns are: half by the residuals of the runs, half by what the runs state of themselves.
 
-Residuals say it without bias whatever runs share (`run_clusters`), but few runs say it badly: an unknown has two to six degrees of freedom,
-its variance is a quarter of the true one in one fit of ten, and Student's t has to make all intervals up to two and a half times as wide for
-that. Errors that runs state, and as much of the floor as all residuals together show, are known better, but are no more than a model: what
-one kind of run is worse by is not in them. The variance is therefore the mean of both, which no small residuals make less than half of what
-runs state.
+Residuals say it without bias whatever runs share (`run_clusters`), but few runs say it badly: an unknown has two to six degrees of
+freedom, its variance is a quarter of the true one in one fit of ten, and Student's t has to make all intervals up to two and a half
+times as wide for that. Errors that runs state, and as much of the floor as all residuals together show, are known better, but are no
+more than a model: what one kind of run is worse by is not in them. The variance is therefore the mean of both, which no small
+residuals make less than half of what runs state.
 
     V    STATED V_s + (1 - STATED) V_r      V_r    by residuals      V_s    of errors with variance stated² + g floor², g ≥ 0
     D    V² / (STATED V_s/√D_s + (1 - STATED) V_r/√D_r)²             D_s    runs less unknowns; of g = 0 no number: V_s is known then
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.run_clusters import KNOWN, RunClusters
 
 Array = NDArray[np.float64]
@@ -30,8 +31,9 @@ STATED = 0.5  # of the variance
 
 @dataclass(frozen=True)
 class EstimateSpread:
-    """`by_run`: n, what the error of each run multiplies; `apart`: n, standard deviation of what each measured number has by itself, both of
-    logarithms; `sizes`: standard deviation of each of p unknowns, as they are searched, `degrees` its degrees of freedom, 1 or more."""
+    """`by_run`: n, what the error of each run multiplies; `apart`: n, standard deviation of what each measured number has by itself,
+    both of logarithms; `sizes`: standard deviation of each of p unknowns, as they are searched, `degrees` its degrees of freedom, 1 or
+    more."""
 
     clusters: RunClusters
     by_run: Array
@@ -72,6 +74,14 @@ class EstimateSpread:
         found = centred.std(axis=0)
         wanted = centred * np.where(found > 0, self.sizes / np.where(found > 0, found, 1.0), 0.0)
         return np.asarray(at_best + noise + (wanted - moved) @ self.slopes.T)
+
+
+def stated_within(data: FitProblem) -> Array:
+    """n, relative: what runs state of each measured number, and of busy resources what follows from the number of requests, to which they
+    are put back: the work of so many exponential services has the relative variance of their number."""
+    counts = np.array([data.runs.runs[s.run].means.get(("", "throughput"), (0.0, 0.0))[1] for s in data.seen])
+    busy = np.array([s.key[2] == "busy" for s in data.seen])
+    return np.where(busy & (data.within == 0), counts, data.within)
 
 
 def stated_errors(left: Array, weight: Array, stated: Array, floor: Array, residual: Array) -> tuple[Array, bool]:

@@ -271,13 +271,6 @@ class FitProblem:
         squares = sum(float(np.var(own) * len(own)) for own in groups.values())
         return float(np.sqrt(squares / degrees)) if degrees else 0.0, degrees
 
-    def stated_within(self) -> Array:
-        """n, relative: what runs state of each, and of busy resources what follows from the number of requests, put back as it is: the work
-        of so many exponential services has the relative variance of their number."""
-        counts = np.array([self.runs.runs[s.run].means.get(("", "throughput"), (0.0, 0.0))[1] for s in self.seen])
-        busy = np.array([s.key[2] == "busy" for s in self.seen])
-        return np.where(busy & (self.within == 0), counts, self.within)
-
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:
         """What the reader of the values has to know."""
         found = [*(f"left out: {text}" for text in self.runs.left_out), *common_start.notes(self.longest)]

@@ -2,8 +2,8 @@
 
 Fitted are the logarithms of mean response times, of throughputs where users are closed, and of what the resources of
 `[observed]` were busy with, weighted by 1/(error within the run² + FLOOR²) (`fit_problem`, `run_mean_error`). Draws are refits to runs
-with errors as residuals and runs themselves say (`estimate_spread`), so that what differs from run to run is in the intervals. How wrong the model
-is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
+with errors as residuals and runs themselves say (`estimate_spread`), so that what differs from run to run is in the intervals. How wrong
+the model is: each configuration is left out, fitted without, and predicted; `model_error` is the spread of the demands, all by one
 factor, that explains what is left beyond the spread of the runs, and `growth` what it grows by beyond what was fitted
 (`levels_left_out`).
 """
@@ -19,7 +19,7 @@ from scipy.special import chdtri, stdtrit
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import nonlinear_least_squares
-from sojourn.fit.estimate_spread import EstimateSpread
+from sojourn.fit.estimate_spread import EstimateSpread, stated_within
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
@@ -118,7 +118,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     at_best = data.predicted(data.scale.outward(x)[None])[0]
     clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
     residual = data.measured - at_best
-    spread = EstimateSpread.of(clusters, jacobian, data.weight, data.stated_within(), data.floor, residual)
+    spread = EstimateSpread.of(clusters, jacobian, data.weight, stated_within(data), data.floor, residual)
     sets = spread.drawn(at_best, draws, rng)
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     best = data.scale.outward(x)

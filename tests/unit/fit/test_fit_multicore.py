@@ -105,8 +105,8 @@ def test_a_delay_to_other_cores_is_not_told_where_every_core_takes_interrupts() 
 
 
 def test_what_a_meter_is_off_in_all_runs_alike_is_in_the_interval() -> None:
-    """An error that is uniform within 2 % lies within 1.9 % in 95 of 100. Without it what runs state remains: that six of them counted their
-    requests to 0.5 %, of which half a variance counts."""
+    """An error that is uniform within 2 % lies within 1.9 % in 95 of 100. Without it what runs state remains: six of them counted their
+    requests to 0.5 %."""
     model = sj.Model.parse(FILE.replace('cpu.leading = "leading"\n', "").replace('cpu.trailing = "trailing"\n', ""))
     exact = sj.fit_model(runs(), model).estimates["stations.cpu.interrupt_s"]
     off = FitRuns([replace(one, meter_bounds={"leading interrupts": 0.02}) for one in runs().runs])
