@@ -13,8 +13,7 @@ import polars as pl
 from sojourn.diagnosis import Diagnosis, LoadLevel, Rate, WatchedResource, diagnose_levels
 from sojourn.runs.generator_lateness import LATE
 from sojourn.runs.manifest import Manifest
-from sojourn.runs.measurement_window import responses
-from sojourn.runs.pauses import Pauses, find_pauses
+from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.stats.batch_means import LEVEL, standard_error
 
@@ -96,18 +95,8 @@ def read_level(folder: RunFolder) -> LoadLevel | None:
         client_shares=0.0 if counted else sum(threads) / max(len(placed.get("server", ())), 1),
         late=any(reason.startswith(LATE) for reason in manifest.get("reasons", ())),
         resources=tuple(own),
-        pauses=_pauses(folder),
+        pauses=run_pauses(folder),
     )
-
-
-def _pauses(folder: RunFolder) -> Pauses | None:
-    """By the answers in the window; of records that are not of every request there is nothing to say."""
-    frame, window = folder.frame("requests"), folder.manifest.get("window_s")
-    needed = {"sent_s", "received_s", "done_s", "failure"}
-    if frame is None or not window or folder.sample_every != 1 or not needed <= set(frame.columns):
-        return None
-    good = responses(frame).filter(pl.col("failure") == 0)
-    return find_pauses(good["sent_s"].to_numpy(), good["end_s"].to_numpy(), (float(window[0]), float(window[1])))
 
 
 def _users(manifest: Manifest, lanes: Sequence[Mapping[str, Any]]) -> int:

@@ -4,7 +4,8 @@ Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbe
 Service is exponential, constant, or of a variance that is found too. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
 Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
-frequency, caches, batches; garbage, locks).
+frequency, caches, batches; garbage, locks). Where a service pauses by a clock, one server that breaks down as often and as long as was
+seen is tried.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 
 from sojourn.errors import InputError
 from sojourn.fit.fit_runs import FitRuns
-from sojourn.model import Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
+from sojourn.model import Breakdowns, Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
 from sojourn.model.distribution_registry import Distribution
 from sojourn.model.unknown_parameters import Unknown
+from sojourn.runs.pauses import grow_with_load, together
 
 CPU = ("cpu", "processes", "process", "cgroup", "cores")
 LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
@@ -26,6 +28,7 @@ BY_LOAD = {
     "its time falls with the load": "work_s * (1 + saved * (1 - u)**2)",
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
+LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
 
 
@@ -69,7 +72,22 @@ def candidates(runs: FitRuns) -> dict[str, Model]:
     ]
     # of a closed queue of general service there are approximations only, whose errors would be taken for its own
     laws = LAWS[:1] if users else LAWS
-    return dict(pair for one in servers for law in laws for pair in _with_servers(runs, one, law))
+    found = dict(pair for one in servers for law in laws for pair in _with_servers(runs, one, law))
+    return found | ({} if users else _that_pause(runs))
+
+
+def _that_pause(runs: FitRuns) -> dict[str, Model]:
+    """One server that pauses as it was seen to; of pauses that come after so many answers the variance of service has them."""
+    seen = [run.pauses for run in runs.runs if run.pauses is not None]
+    pauses = together(seen)
+    if pauses is None or grow_with_load(seen):
+        return {}
+    scv = pauses.variance_s2 / pauses.mean_s**2
+    down = Lognormal(pauses.mean_s, scv) if scv > LEAST_SCV else Deterministic(pauses.mean_s)
+    stops = Breakdowns(Exponential((1 - pauses.share) / pauses.per_s), down)
+    one = _ServerCount(1)
+    names = ((law, ", ".join(filter(None, (one.name, law, "that pauses")))) for law in LAWS[:2])
+    return {name: _model(runs, one, law, breakdowns=stops) for law, name in names}
 
 
 def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tuple[str, Model]]:
@@ -114,11 +132,12 @@ def _model(
     tied: str | None = None,
     beside: str | None = None,
     formula: str = "",
+    breakdowns: Breakdowns | None = None,
 ) -> Model:
     first = runs.runs[0]
     closed = "users" in first.factors
     customer = Closed("user", 1, float(first.factors.get("think_s", 0.0))) if closed else Open("user", 1.0)
-    stations: list[Queue | Delay] = [Queue("service", servers.count)]
+    stations: list[Queue | Delay] = [Queue("service", servers.count, breakdowns=breakdowns)]
     demands: dict[str, dict[str, float | str | Distribution]] = {"service": {"user": _time(law)}}
     if delayed:
         stations.append(Delay("delay"))

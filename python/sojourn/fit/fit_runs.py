@@ -22,6 +22,7 @@ from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.core_speed import METRIC
 from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_late
 from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 from sojourn.stats.batch_means import LEVEL, standard_error
 
@@ -36,7 +37,7 @@ class FitRun:
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
     response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
     error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`: from
-    its start; 0 where nobody knows."""
+    its start; 0 where nobody knows. `pauses`: None where nobody looked for them."""
 
     name: str
     factors: Factors
@@ -49,6 +50,7 @@ class FitRun:
     meter_bounds: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     length_s: float = 0.0
+    pauses: Pauses | None = None
 
     @property
     def configuration(self) -> str:
@@ -190,7 +192,10 @@ def observe_run(folder: RunFolder) -> FitRun:
         cores = 0 if manifest.get("simulated") else len(placed)
         off = bounds(manifest, named)
         factors = dict(manifest["factors"])
-        return FitRun(folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured, length_s)
+        pauses = None if manifest.get("simulated") else run_pauses(folder)
+        return FitRun(
+            folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured, length_s, pauses
+        )
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
     if len(alone := [name for name in busy if name.startswith("process ")]) == 1:
@@ -212,6 +217,7 @@ def observe_run(folder: RunFolder) -> FitRun:
         _scv(folder),
         measured=measured,
         length_s=length_s,
+        pauses=run_pauses(folder),
     )
 
 

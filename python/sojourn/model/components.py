@@ -27,7 +27,8 @@ class Queue:
     """`servers` equal servers and one waiting line; `capacity` counts those in service too (None: no limit).
 
     `on_full`: arrivals at a full station are dropped, or block the upstream server after service. `schedule`: pairs
-    (at_s, servers), repeated every `period_s`; simulation only, as are `breakdowns`.
+    (at_s, servers), repeated every `period_s`; simulation only. `breakdowns` of one server
+    alone have a method too (mg1-breakdowns).
     """
 
     name: str

@@ -3,7 +3,7 @@ garbage, a timer, a checkpoint).
 
 A stall is a time in which requests were under way and none was answered: from the answer before, or from when the oldest of those that
 wait was sent, to the next answer. Of a service that works all stalls are alike, as long as a service at most; one is called a
-pause if it is LONGER times as long as all but a fiftieth of the stalls of its run. That is what a server with a heavy tail does
+pause if it is LONGER times as long as all but a tenth of the stalls of its run. That is what a server with a heavy tail does
 too, where it is the only one: to those who wait it is the same.
 
 What pauses add to the mean response time, d their length and v their number a second, at a utilisation u: v E[d^2]/(2(1 - u)), the
@@ -17,11 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from sojourn.runs.measurement_window import responses
+from sojourn.runs.run_folder import RunFolder
+
 Array = NDArray[np.float64]
-LONGER, USUAL = 3.0, 0.98
-FEWEST, RARE = 5, 0.02  # pauses that are told; share of the stalls that they may be
+LONGER, USUAL = 5.0, 0.9
+FEWEST, RARE = 5, 0.06  # pauses that are told; share of the stalls that they may be
+SURE = 2.0  # of a logarithm of likelihoods: a clock is believed unless the runs say otherwise
 APART = 1.5  # times the threshold, the median pause: else it is the tail of the stalls
 
 
@@ -40,6 +45,11 @@ class Pauses:
     @property
     def mean_s(self) -> float:
         return float(np.mean(self.lengths_s)) if self.lengths_s else 0.0
+
+    @property
+    def variance_s2(self) -> float:
+        """Of their lengths, s^2."""
+        return float(np.var(self.lengths_s)) if self.lengths_s else 0.0
 
     @property
     def share(self) -> float:
@@ -75,6 +85,16 @@ def find_pauses(sent_s: ArrayLike, answered_s: ArrayLike, window: tuple[float, f
     return Pauses(tuple(long.tolist()), end - start, count)
 
 
+def run_pauses(folder: RunFolder) -> Pauses | None:
+    """By the answers in the window; None of records that are not of every request."""
+    frame, window = folder.frame("requests"), folder.manifest.get("window_s")
+    needed = {"sent_s", "received_s", "done_s", "failure"}
+    if frame is None or not window or folder.sample_every != 1 or not needed <= set(frame.columns):
+        return None
+    good = responses(frame).filter(pl.col("failure") == 0)
+    return find_pauses(good["sent_s"].to_numpy(), good["end_s"].to_numpy(), (float(window[0]), float(window[1])))
+
+
 def together(runs: Sequence[Pauses]) -> Pauses | None:
     """Of several runs as one; None where there are fewer than FEWEST."""
     lengths = tuple(length for run in runs for length in run.lengths_s)
@@ -90,4 +110,4 @@ def grow_with_load(runs: Sequence[Pauses]) -> bool:
     for size in (np.array([run.window_s for run in runs], float), np.array([run.answers for run in runs], float)):
         expected = np.maximum(counts.sum() * size / size.sum(), 1e-9)
         fits.append(float((counts * np.log(expected) - expected).sum()))
-    return fits[1] > fits[0]
+    return fits[1] > fits[0] + SURE

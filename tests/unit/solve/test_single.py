@@ -27,6 +27,7 @@ def one(service, *classes, **queue) -> sj.Model:
 MODELS = {
     "mm1": one(1.0), "mmm": one(1.0, servers=3), "mg-inf": sj.Model([sj.Delay("d")], [sj.Open("c", 2.0)], service_s={"d": {"c": 1.0}}),
     "mmmk": one(1.0, capacity=4), "machine-repair": one(1.0, sj.Closed("c", 9, 3.0)), "md1": one(sj.Deterministic(1.0)),
+    "mg1-breakdowns": one(sj.Erlang(1.0, 3), breakdowns=sj.Breakdowns(sj.Exponential(50.0), sj.Erlang(4.0, 2))),
     "mg1": one(sj.Erlang(1.0, 3)), "mg1-priority": one(1.0, sj.Open("c", 0.2), sj.Open("d", 0.3, priority=1), discipline="priority"),
     "mmm-priority": one(1.0, sj.Open("c", 0.9), sj.Open("d", 0.8, priority=1), discipline="priority_preemptive", servers=2),
     "mg-ps": one(sj.Uniform(0.5, 1.5), discipline="ps", servers=2), "mg1-lcfs-pr": one(sj.Erlang(1.0, 2), discipline="lcfs_pr"),

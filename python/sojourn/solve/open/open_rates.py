@@ -85,7 +85,11 @@ def full_speed(network: Network, k: int) -> float:
     """Servers' worth of work that station k can do at most; infinite for a delay."""
     if network.kind[k] == "delay":
         return np.inf
-    return float(speeds(network, k)[-1]) if k in network.rates else float(network.servers[k])
+    if k in network.rates:
+        return float(speeds(network, k)[-1])
+    down = getattr(network.model.stations[k], "breakdowns", None)
+    works = 1.0 if down is None else down.up.first / (down.up.first + down.down.first)
+    return float(network.servers[k]) * works
 
 
 def speeds(network: Network, k: int) -> Array:

@@ -31,9 +31,10 @@ def refusal(
     limited: bool = False,
     closed: bool = False,
     timed: bool = False,
+    breaks: bool = False,
 ) -> str | None:
     """Why a method that needs all this does not apply to `n`; None where it does."""
-    reason = _shape(n, kind, disciplines, closed)
+    reason = _shape(n, kind, disciplines, closed, breaks)
     if reason:
         return reason
     name, services = n.stations[0], n.service[0]
@@ -56,7 +57,7 @@ def refusal(
     return None
 
 
-def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool) -> str | None:
+def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, breaks: bool) -> str | None:
     if len(n.stations) != 1:
         return f"it has {len(n.stations)} stations; this is for one"
     station = n.model.station(n.stations[0])
@@ -70,8 +71,11 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool) -> s
         return "it has a pool, a region, class switching or a route by state"
     if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):
         return f"station {n.stations[0]} is not visited exactly once a pass by every class"
-    if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+    broken = getattr(station, "breakdowns", None) is not None
+    if getattr(station, "schedule", ()) or (broken and not breaks):
         return f"the servers of station {n.stations[0]} come and go"
+    if breaks and not broken:
+        return f"station {n.stations[0]} has no breakdowns"
     if n.discipline[0] not in disciplines:
         return f"station {n.stations[0]} is {n.discipline[0]}; it needs {' or '.join(disciplines)}"
     return None
