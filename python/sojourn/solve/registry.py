@@ -77,12 +77,9 @@ def features(network: Network) -> dict[str, str]:
         found["busy times"] = f"the time of {where} depends on how busy the station is; `solve` finds it first"
     for s in network.model.stations:
         if isinstance(s, Queue) and (s.schedule or s.breakdowns):
-            what = (
-                "a schedule, which only a simulation reads"
-                if s.schedule
-                else "breakdowns, which mg1-breakdowns and a simulation read"
-            )
-            found["time"] = f"station {s.name} has {what}"
+            what = "a schedule" if s.schedule else "breakdowns"
+            also = "" if s.schedule else ", and mg1-breakdowns where it is alone"
+            found["time"] = f"station {s.name} has {what}, which only a simulation reads{also}"
     return found
 
 

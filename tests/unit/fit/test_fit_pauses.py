@@ -1,4 +1,4 @@
-"""A service that pauses by a clock: offered by auto with the pauses that were seen, and found by it; one without pauses is not offered it."""
+"""A service that pauses by a clock: auto offers a model with the pauses that were seen; of a service without pauses it does not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def runs(place: Path, rates: tuple[float, ...], seed: int, **pauses: float) -> F
 
 
 def test_pauses_that_were_seen_are_in_a_model(tmp_path: Path) -> None:
-    """4 ms a request, full at 250 x 1.2/1.3 = 231/s; fitted up to 60 % of that, and asked for 80 %, beside twelve runs of its own simulation."""
+    """4 ms a request, full at 250 x 1.2/1.3 = 231/s; fitted up to 60 % of that, and asked for 80 %, beside twelve runs of a
+    simulation that knows no formula."""
     seen = runs(tmp_path, (35.0, 70.0, 105.0, 140.0), 40, **PAUSES)
     model = candidates(seen)[NAME]
     down = model.station("service").breakdowns  # type: ignore[union-attr]
