@@ -18,7 +18,7 @@ from sojourn.report import Document, Figure, JunitCase, Section, Series, Table, 
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, seconds
 
-DRAWS, POINTS = 200, 40
+DRAWS, POINTS = 60, 20
 BEYOND = 1.15  # the rates that are drawn, over the largest that matters
 
 

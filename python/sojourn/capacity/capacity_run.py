@@ -66,8 +66,8 @@ def _error(row: Mapping[str, float | None]) -> float:
 
 def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> float | None:
     """Relative standard error of a quantile: that of the share of requests above it, by batches, over the density there, which is that of
-    an exponential tail of the mean excess seen (asymptotic variance of a quantile of a dependent series: P. W. Glynn, "Importance sampling
-    for Monte Carlo estimation of quantiles", 1996; batches as of means). None where too few are above."""
+    an exponential tail of the mean excess seen (P. Heidelberger, P. A. W. Lewis, Quantile Estimation in Dependent Sequences, Operations
+    Research 32 (1984), 185-209; batches as of means). None where too few are above."""
     requests = folder.frame("requests")
     if requests is None or not value:
         return None

@@ -3,8 +3,10 @@
 A model is fitted to means. A quantile depends on the form of the response times too, which no mean tells. So the model's quantile is
 multiplied by a factor that the runs tell: what they measured over what the model says at their rates. Its logarithm is taken as normal,
 a straight line in that of the rate, around 0 before any run; a run counts by how well it knows its quantile (linear regression with a
-normal prior: Gelman et al., Bayesian Data Analysis (2013), 14.8). Where the method has no quantiles the waiting takes their place: what
-the mean is beyond that of the lightest run, against the same of the quantile; and nothing is believed of the factor beforehand.
+normal prior: Gelman et al., Bayesian Data Analysis (2013), 14.8). Each draw of the model has a factor of its own: where runs are near the
+answer they tell the level, and the model the form alone. A mean has such a factor, too, of little freedom. Where the method has no
+quantiles the waiting takes their place: what the mean is beyond that of the lightest run, against the same of the quantile; and nothing
+is believed of the factor beforehand.
 """
 
 from __future__ import annotations
