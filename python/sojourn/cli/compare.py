@@ -67,6 +67,14 @@ def compare(
 
     if sum(given is not None for given in (sources or None, run, url)) != 1:
         raise InputError("A and B", "compare", "give two folders, or --run 'A' 'B', or --url A B")
+    if url is None:
+        only = {
+            "--rate": rate, "--users": users, "--out": out, "--service-cores": service_cores or None, "--method": method,
+            "--header": header, "--body": body, "--status": status, "--bearer-env": bearer_env, "--basic-env": basic_env, "--ca": ca, "--insecure": insecure,
+        }  # fmt: skip
+        _only_with("--url", only)
+    if sources:
+        _only_with("--url and --run", {"--timeout": timeout})
     for path, option in ((markdown, "--markdown"), (junit, "--junit")):
         if path is not None:
             check_writable(path, option)
@@ -91,6 +99,13 @@ def compare(
     say(json.dumps(finite(found.to_dict()), allow_nan=False)) if as_json else _tell(found)
     _write(found, markdown, junit)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
+
+
+def _only_with(what: str, options: dict[str, Any]) -> None:
+    """Raises InputError for an option that means nothing here."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(name, "compare", f"only {what} has this; remove it")
 
 
 def _folders(sources: list[Path], judged: dict[str, Any]) -> Comparison:

@@ -94,6 +94,13 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
     assert suite.attrib["failures"] == "1" and suite[0].attrib["name"] == "time of B not worse than of A, margin 5 %"
 
 
+def test_an_option_that_means_nothing_here_is_refused() -> None:
+    done = subprocess.run(
+        [*SOJOURN, "compare", "--run", "true", "true", "--rate", "50"], capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "--rate" in done.stderr and "only --url has this" in done.stderr
+
+
 def test_the_verb_without_two_things() -> None:
     done = subprocess.run([*SOJOURN, "compare", "one", "--run", "true", "true"], capture_output=True, text=True)
     assert done.returncode == 2 and "give two folders, or --run 'A' 'B', or --url A B" in done.stderr
