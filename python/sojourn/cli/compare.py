@@ -70,7 +70,8 @@ def compare(
     if url is None:
         only = {
             "--rate": rate, "--users": users, "--out": out, "--service-cores": service_cores or None, "--method": method,
-            "--header": header, "--body": body, "--status": status, "--bearer-env": bearer_env, "--basic-env": basic_env, "--ca": ca, "--insecure": insecure,
+            "--header": header, "--body": body, "--status": status, "--bearer-env": bearer_env,
+            "--basic-env": basic_env, "--ca": ca, "--insecure": insecure,
         }  # fmt: skip
         _only_with("--url", only)
     if sources:
