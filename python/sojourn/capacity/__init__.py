@@ -7,7 +7,7 @@ SearchLimits      how many runs, how long, how far
 """
 
 from sojourn.capacity.capacity import capacity
-from sojourn.capacity.capacity_report import capacity_document, junit_cases
+from sojourn.capacity.capacity_report import capacity_document, junit_cases, write_report
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.light_load import light_load
 from sojourn.capacity.rate_interval import RateInterval
@@ -25,4 +25,5 @@ __all__ = [
     "junit_cases",
     "light_load",
     "search",
+    "write_report",
 ]

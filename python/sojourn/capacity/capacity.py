@@ -39,6 +39,7 @@ def capacity(
     seed: int | None = None,
     told: Callable[[str], None] = lambda _line: None,
     shown: Shown | None = None,
+    report: bool = True,
     **load: Any,
 ) -> Capacity:
     """The largest rate in 1/s at which the service at `url` meets `objective`, by a few runs that a model chooses.
@@ -51,7 +52,8 @@ def capacity(
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
         limits: how many runs, how long in all, how far (`SearchLimits`).
         cores: those that the service runs on [all]. seed: all schedules repeat from it [another each time].
-        told: is given a line after each run. shown: as of `measure`. load: what else `http_load` takes.
+        told: is given a line after each run. shown: as of `measure`. report: whether `report.html` is written.
+        load: what else `http_load` takes.
 
     Raises:
         InputError, QueryError: a value that cannot be, an objective without an upper limit. ServiceError, LoadError: nothing answers there,
@@ -91,7 +93,8 @@ def capacity(
     found = replace(found, took_s=time.monotonic() - began, commands=commands, folder=str(where))
     if found.fitted is not None:
         found.fitted.write(where / "fitted.toml")
-    write_report(found, ", ".join(urls), where)
+    if report:
+        write_report(found, ", ".join(urls), where)
     return found
 
 

@@ -67,7 +67,7 @@ def capacity(
     known to --precision. It never offers more than 90 % of what the model says the service bears at least,
     unless --saturate is given.
     """
-    from sojourn.capacity import SearchLimits, capacity_document, junit_cases
+    from sojourn.capacity import SearchLimits, capacity_document, junit_cases, write_report
     from sojourn.capacity import capacity as find
     from sojourn.report import write_junit, write_markdown
     from sojourn.runs.watched_resources import watched
@@ -89,12 +89,13 @@ def capacity(
     found = find(
         url, objective or (), out=where, watched=given, factors=settings(factor, "--factor"),
         what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
-        cores=cores(service_cores, "--service-cores"), seed=seed, shown=shown, told=lambda line: say(line, err=True), **load,
+        cores=cores(service_cores, "--service-cores"), seed=seed, shown=shown, told=lambda line: say(line, err=True), report=False, **load,
     )  # fmt: skip
     if as_json:
         say(json.dumps(finite(found.to_dict()), allow_nan=False))
     else:
         _tell(found, where)
+    write_report(found, url, where)  # after the answer: it takes some seconds
     if markdown is not None:
         write_markdown(capacity_document(found, url), markdown)
     if junit is not None:
