@@ -131,7 +131,7 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
     lines = [" ".join(line.split()) for line in answer.output.splitlines()]
     assert any(line.startswith("rate-100 response time") and "%" in line for line in lines)
     assert any(re.match(r"rate-600 response time .* not in the interval$", line) for line in lines)
-    assert "1 called saturated that was not" in lines[-1]
+    assert any("1 called saturated that was not" in line for line in lines)
     points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)
     assert [p["error"] for p in points if p["predicted"] is None] == [None], "null: JSON knows no infinity"
 
