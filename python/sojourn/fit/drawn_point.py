@@ -19,7 +19,7 @@ from sojourn.fit import common_start
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.measured_range import is_inside
-from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clock
+from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clocks
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.solve.markov.stability import SaturationThroughput, saturation
@@ -123,7 +123,7 @@ def _quantities(
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
     longer = fitted.longer_at(point, float(exact.share[0]))[: len(networks)]
-    drawn = one.solved([slower_clock(n, f) for n, f in zip(networks, longer, strict=True)], nearest=False)
+    drawn = one.solved(slower_clocks(networks, longer), nearest=False)
     sensitive = _sensitivity(one, best)
     servers_of = watched_servers(one.networks[0].model)
     stable, all_stable = exact.share[0] < 1, drawn.share < 1
@@ -182,7 +182,7 @@ def _sensitivity(one: ModelEvaluator, best: Array) -> float:
     """By how much the logarithm of the response time grows with that of all demands."""
     plain = one.networks_at(best)
     key = ("", "", "response_time")
-    now, later = (one.solved(n).values[key][0] for n in (plain, [slower_clock(p, 1.001) for p in plain]))
+    now, later = (one.solved(n).values[key][0] for n in (plain, slower_clocks(plain, np.array([1.001]))))
     return float(np.nan_to_num(np.log(later / now) / 1e-3 + 1, nan=1.0)) if now > 0 else 1.0
 
 

@@ -11,7 +11,7 @@ from sojourn.errors import FitError
 from sojourn.fit import common_start, meter_errors, nonlinear_least_squares, run_mean_error
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
-from sojourn.fit.model_evaluation import ModelEvaluator, slower_clock
+from sojourn.fit.model_evaluation import ModelEvaluator, slower_clocks
 from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.run_mean_error import ErrorGrowth
@@ -226,7 +226,7 @@ class FitProblem:
         """n, the same with its sign and of any size."""
         step = 1e-3
         plain = self.evaluator.networks_at(self.scale.outward(x)[None])
-        longer = [slower_clock(n, 1 + step) for n in plain]
+        longer = slower_clocks(plain, np.full(len(plain), 1 + step))
         one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = [

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from sojourn.arithmetic import Arithmetic
 from sojourn.model import Exponential, Model, Network
 from sojourn.model.formulas import FormulaBase, RatesFormula, formulas_of
+from sojourn.model.network_points import DEPENDENT, NetworkPoints, NumberPlace
 from sojourn.model.parameters import BUSY, PRESENT, MeasuredParameter, formula_text
 from sojourn.model.unknown_parameters import Unknown
+from sojourn.solve.parameter_variation import Edit, NumberEdit
 
 Array = NDArray[np.float64]
-Edit = Callable[[Network, Any], Network]
+Change = Array | dict[str, Array]
 PART = "parameters."
 
 
@@ -64,15 +66,14 @@ class FormulaValues:
                 found[name] = arithmetic.value(found)
         return found
 
-    def changes(self, values: Mapping[str, Array], configuration: int, rows: int) -> list[list[Any]]:
-        """By target, what is put into the network of each row."""
+    def changes(self, values: Mapping[str, Array], configuration: int, rows: int) -> list[Change]:
+        """By target, what is put into the network of each row; of a time that depends on the load its parameters."""
         found = self.parameters(values, configuration)
-        each = []
+        each: list[Change] = []
         for target in self.targets:
             if target.formula.of_load:
                 names = [n for n in target.formula.arithmetic.names if n != BUSY]
-                columns = {n: np.broadcast_to(np.asarray(found[n], float), (rows,)) for n in names}
-                each.append([{n: float(c[row]) for n, c in columns.items()} for row in range(rows)])
+                each.append({n: np.broadcast_to(np.asarray(found[n], float), (rows,)) for n in names})
             elif isinstance(target.formula, RatesFormula):
                 columns = {
                     n: np.asarray(v, float).reshape(-1, 1)
@@ -81,10 +82,29 @@ class FormulaValues:
                 }
                 most = len(self.networks[configuration].rates[_station(self.networks[configuration], target.path)])
                 rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, most + 1)})
-                each.append(list(np.broadcast_to(rates, (rows, most))))
+                each.append(np.broadcast_to(rates, (rows, most)))
             else:
-                each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)).tolist())
+                each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)))
         return each
+
+    def in_arrays(self, points: NetworkPoints) -> bool:
+        """Whether all of them are numbers in the arrays of networks."""
+        return all(
+            t.formula.of_load or (isinstance(t.put, NumberEdit) and points.takes(t.put.place)) for t in self.targets
+        )
+
+    def put_all(self, points: NetworkPoints, changes: Sequence[Sequence[Change]]) -> NetworkPoints:
+        """Into all points, `changes` of each configuration; these run fastest."""
+        for number, target in enumerate(self.targets):
+            own = [each[number] for each in changes]
+            if isinstance(target.put, NumberEdit):
+                points = target.put.every(points, np.stack([np.asarray(one) for one in own], axis=1).ravel())
+                continue
+            at = _dependent(self.model, target.path)
+            for name in own[0] if at is not None and isinstance(own[0], dict) else ():
+                column = np.stack([one[name] for one in own if isinstance(one, dict)], axis=1).ravel()
+                points = points.put(NumberPlace(DEPENDENT, (at or 0,), name), column)
+        return points
 
     @property
     def measured(self) -> dict[str, MeasuredParameter]:
@@ -103,10 +123,11 @@ class FormulaValues:
             for name in self.measured
         }
 
-    def put(self, network: Network, changes: Sequence[Sequence[Any]], row: int) -> Network:
+    def put(self, network: Network, changes: Sequence[Change], row: int) -> Network:
         for target, values in zip(self.targets, changes, strict=True):
             if target.put is not None:
-                network = target.put(network, values[row])
+                one = {n: float(c[row]) for n, c in values.items()} if isinstance(values, dict) else values[row]
+                network = target.put(network, one if isinstance(one, dict) or one.ndim else one.item())
         return network
 
     def weight(self, name: str, path: str, configuration: int) -> float:
@@ -162,13 +183,19 @@ def _with_rates(network: Network, station: int, rates: Array) -> Network:
 
 def _dependent_time(model: Model, path: str) -> Edit | None:
     """Puts other parameters under the formula of a time that depends on u."""
+    number = _dependent(model, path)
+    if number is None:
+        return None
+    return lambda network, given: network.altered(dependent_times=_replaced(network.dependent_times, number, given))
+
+
+def _dependent(model: Model, path: str) -> int | None:
+    """The number of the time that depends on u at a path."""
     _, _, rest = path.partition(".")
     for number, time in enumerate(model.network.dependent_times):
         station, cls = model.network.stations[time.station], model.network.classes[time.cls]
         if rest in (f"{station}.{cls}", f"{station}.{cls}.mean"):
-            return lambda network, given: network.altered(
-                dependent_times=_replaced(network.dependent_times, number, given)
-            )
+            return number
     return None
 
 

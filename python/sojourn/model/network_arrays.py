@@ -6,7 +6,7 @@ Every method takes networks and answers in the same order. A pass is what a clos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -152,13 +152,3 @@ class Network:
             rates = self.rates[station]
             return rates[np.minimum(np.arange(most), len(rates) - 1)] / rates[0]
         return np.minimum(n, float(self.servers[station]))
-
-
-def stacked(networks: Sequence[Network], name: str) -> Array:
-    """A field of many networks with the point as first axis; not copied where all share it, as in most sweeps."""
-    first: Array = getattr(networks[0], name)
-    if len(networks) == 1:
-        return first[None]
-    if all(getattr(n, name) is first for n in networks):
-        return np.broadcast_to(first, (len(networks), *first.shape))
-    return np.stack([getattr(n, name) for n in networks])

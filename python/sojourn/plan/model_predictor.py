@@ -1,11 +1,10 @@
 """What a plan asks of a model file or of one that was fitted: any metric, in many configurations, at many loads, for many draws of
-the fitted parameters. Networks are copied with the numbers that change and solved together, as in a sweep.
+the fitted parameters. All of them are solved together, as arrays where what changes is a number in the arrays of a network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,14 @@ from sojourn.fit.model_evaluation import loads
 from sojourn.metric_names import UNITS
 from sojourn.model import Closed, Distribution, Model, Multicore, Open
 from sojourn.model.network_arrays import Network
+from sojourn.model.network_points import NetworkPoints, Points
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
 from sojourn.plan.objective import Quantity
 from sojourn.plan.planned_points import BUDGET_S, PlannedPoints, solved_points
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.parameter_variation import Edit, edit
+from sojourn.solve.parameter_variation import NumberEdit, edit
 from sojourn.solve.solve import answer
 
 Array = NDArray[np.float64]
@@ -57,10 +57,17 @@ class ModelPredictor:
         self.methods: set[str] = set()
         self.base = self.model.network
         _ = self.base.demands_s, self.base.same_chain, self.base.remarkable
+        self.arrays = self._in_arrays(vary)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels as what it was made of."""
         return type(self), self.given
+
+    def _in_arrays(self, vary: Mapping[str, Sequence[Any]]) -> bool:
+        """Whether all that changes is a number in the arrays of a network."""
+        points = NetworkPoints((self.base,))
+        told = all(e is not None and points.takes(e.place) for e in (*self.edits.values(), *self.own_edits))
+        return told and all(isinstance(value, int | float) for values in vary.values() for value in values)
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
@@ -134,10 +141,10 @@ class ModelPredictor:
         none (an unstable queue), InputError where the method does not tell it."""
         shape = (1, len(configurations), max(len(levels), 1))
         longer = np.ones(shape)
-        drawn: list[Sequence[float] | None] = [None]
+        drawn: Array | None = None
         if draws and self.fitted is not None:
             chosen = np.linspace(0, len(self.fitted.draws) - 1, draws).round().astype(int)
-            drawn = [tuple(map(float, self.fitted.draws[i])) for i in chosen]
+            drawn = self.fitted.draws[chosen]
             longer = self._longer(self.fitted, configurations, levels)[chosen]
             shape = (draws, *shape[1:])
         points = PlannedPoints(self, list(configurations), levels, drawn, longer)
@@ -147,18 +154,20 @@ class ModelPredictor:
 
     def _longer(self, fitted: FittedModel, configurations: Sequence[Settings], levels: Array) -> Array:
         """Draws x configurations x levels, by what all times are longer by the model's own error, as far from what was fitted."""
-        points = [
-            {**settings, **load}
-            for settings in configurations
-            for load in ([{self.load_name: float(level)} for level in levels] or [{}])
-        ]
-        shares = loads(self.networks(configurations, levels))[0] if fitted.loads else np.zeros(len(points))
-        each = [fitted.longer_at(point, float(share)) for point, share in zip(points, shares, strict=True)]
-        return np.stack(each, axis=1).reshape(-1, len(configurations), max(len(levels), 1))
+        count = max(len(levels), 1)
+        if fitted.loads is None:
+            at = [{self.load_name: float(level)} for level in levels] or [{}]
+            each_at = [[fitted.longer_at({**settings, **load}) for load in at] for settings in configurations]
+            return np.moveaxis(np.array(each_at), 2, 0)
+        of = np.repeat(np.arange(len(configurations)), count)
+        each = np.tile(levels, len(configurations)) if len(levels) else None
+        shares = loads(self.networks(configurations, of, each))[0].reshape(-1, count, 1)
+        found = [fitted.longer_at(settings, share) for settings, share in zip(configurations, shares, strict=True)]
+        return np.moveaxis(np.array(found), 2, 0)
 
     def busiest(self, settings: Settings, level: float | None) -> list[tuple[str, float, int]]:
         """(station, utilisation, servers), the busiest first."""
-        network = self.networks([settings], np.array([] if level is None else [level]))[0]
+        network = self.networks([settings], np.zeros(1, np.intp), None if level is None else np.array([level]))[0]
         frame = answer([network], "auto", RequestedOutputs(()), BUDGET_S, {}).frame
         rows = frame.filter(
             (pl.col("metric") == "utilisation") & (pl.col("station") != "") & pl.col("value").is_not_null()
@@ -174,19 +183,46 @@ class ModelPredictor:
         return sorted(found, key=lambda one: -one[1])
 
     def networks(
-        self, configurations: Sequence[Settings], levels: Array, drawn: Sequence[float] | None = None
-    ) -> list[Network]:
-        """Configurations outermost; `drawn`: values of the fitted parameters, None: as fitted."""
-        found = []
-        base = self.base
-        if drawn is not None and not self.lowered:
-            for change, value in zip(self.own_edits, drawn, strict=True):
-                assert change is not None
-                base = change(base, value)
-        for settings in configurations:
-            one = self._lowered(settings, drawn) if self.lowered else self._edited(base, settings)
-            found += [self._at(one, float(level)) for level in levels] if len(levels) else [one]
-        return found
+        self, configurations: Sequence[Settings], of: Points, levels: Array | None = None,
+        drawn: Array | None = None, draw: Points | None = None,
+    ) -> NetworkPoints:  # fmt: skip
+        """P networks: `of` P, which of the configurations; `levels` P, loads, None: as the model has it; `drawn` draws x fitted parameters
+        and `draw` P, which of them, None: as fitted."""
+        values = None if drawn is None or draw is None else drawn[draw]
+        made = (
+            self._in_points(configurations, of, values) if self.arrays else self._one_by_one(configurations, of, values)
+        )
+        return made if levels is None else self._at(made, levels)
+
+    def _in_points(self, configurations: Sequence[Settings], of: Points, drawn: Array | None) -> NetworkPoints:
+        points = NetworkPoints((self.base,), np.zeros(len(of), np.intp))
+        for change, column in zip(self.own_edits, () if drawn is None else drawn.T, strict=drawn is not None):
+            assert change is not None
+            points = change.every(points, column)
+        for mapping in self.mappings:
+            change = self.edits[mapping.path]
+            assert change is not None
+            points = change.every(points, np.array([_put(mapping, settings) for settings in configurations])[of])
+        return points
+
+    def _one_by_one(self, configurations: Sequence[Settings], of: Points, drawn: Array | None) -> NetworkPoints:
+        """Each configuration and draw once."""
+        keys = of[:, None] if drawn is None else np.column_stack([of, drawn])
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        bases = []
+        for at in first:
+            settings, values = configurations[of[at]], None if drawn is None else drawn[at]
+            bases.append(
+                self._lowered(settings, values) if self.lowered else self._edited(self._drawn(values), settings)
+            )
+        return NetworkPoints(bases, which.ravel())
+
+    def _drawn(self, values: Array | None) -> Network:
+        network = self.base
+        for change, value in zip(self.own_edits, () if values is None else values.tolist(), strict=values is not None):
+            assert change is not None
+            network = change(network, value)
+        return network
 
     def _edited(self, network: Network, settings: Settings) -> Network:
         for mapping in self.mappings:
@@ -195,24 +231,25 @@ class ModelPredictor:
             network = change(network, _put(mapping, settings))
         return network
 
-    def _lowered(self, settings: Settings, drawn: Sequence[float] | None) -> Network:
-        own = dict(zip(self.own, drawn or (), strict=bool(drawn)))
+    def _lowered(self, settings: Settings, drawn: Array | None) -> Network:
+        own = {} if drawn is None else dict(zip(self.own, drawn.tolist(), strict=True))
         return applied(self.model, self.mappings, settings, own).network
 
-    def _at(self, network: Network, level: float) -> Network:
-        """The network under a load: arrivals scaled together, or the number of users."""
+    def _at(self, points: NetworkPoints, levels: Array) -> NetworkPoints:
+        """The networks under a load: arrivals scaled together, or the number of users."""
         if self.load_name == "rate_per_s":
-            by = level / network.rate_per_s.sum()
-            arrivals = tuple(_faster(a, by) for a in network.arrivals)
-            return network.altered(rate_per_s=network.rate_per_s * by, arrivals=arrivals)
-        if len(network.population) > 1:
-            classes = ", ".join(network.classes)
+            for arrivals in self.base.arrivals:
+                _check_scaled(arrivals)
+            rates = points.column("rate_per_s")
+            return points.altered(rate_per_s=rates * (levels / rates.sum(axis=1))[:, None])
+        if len(self.base.population) > 1:
+            classes = ", ".join(self.base.classes)
             raise InputError(f"users of {classes}", "--load", "leave it out, and vary classes.NAME.population")
-        return network.altered(population=np.array([round(level)]))
+        return points.altered(population=np.rint(levels).astype(np.int64)[:, None])
 
 
 def _all_said(fitted: FittedModel, said: set[str]) -> None:
-    """Raises InputError for a factor that varied between the runs, stands in the model and is not varied; the load may be."""
+    """Raises InputError for a factor of the model that varied between the runs and is not varied; the load may be."""
     for name, given in fitted.model.factors.items():
         known = {repr(run[name]) for run in fitted.configurations if name in run}
         paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
@@ -236,7 +273,7 @@ def _editable(model: Model, path: str) -> bool:
     return part in ("demands_s", "service_s", "classes") and path.count(".") == 2
 
 
-def _edit(model: Model, path: str) -> Edit | None:
+def _edit(model: Model, path: str) -> NumberEdit | None:
     try:
         return edit(model, path)
     except ModelError as error:
@@ -256,19 +293,14 @@ def _put(mapping: FactorMapping, settings: Settings) -> Any:
     return round(value) if mapping.path.rpartition(".")[2] in WHOLE else value
 
 
-def _faster(arrivals: Any, by: float) -> Any:
-    if arrivals is None or by == 1:
-        return arrivals
-    if isinstance(arrivals, Distribution) and hasattr(arrivals, "mean"):
-        return replace(arrivals, mean=arrivals.mean / by)  # type: ignore[call-arg]
-    raise InputError(
-        f"arrivals {type(arrivals).__name__}",
-        "--load",
-        "leave --load out, or give rate_per_s in the model and no arrivals",
-    )
+def _check_scaled(arrivals: Any) -> None:
+    """Raises InputError for arrivals that are no distribution of times."""
+    if arrivals is not None and not isinstance(arrivals, Distribution):
+        remedy = "leave --load out, or give rate_per_s in the model and no arrivals"
+        raise InputError(f"arrivals {type(arrivals).__name__}", "--load", remedy)
 
 
 def _scaled(quantity: Quantity, values: Array, longer: Array) -> Array:
-    """Seen from the slower clock of `slower_clock`."""
+    """Seen from the slower clock of `slower_clocks`."""
     unit = UNITS.get(quantity.metric, "1")
     return values * longer if unit == "s" else values / longer if unit == "1/s" else values

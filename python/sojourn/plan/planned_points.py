@@ -1,4 +1,4 @@
-"""The points of a plan, and each quantity at each of them: networks are made and solved in stretches, here or on workers."""
+"""The points of a plan, and each quantity at each of them: networks are solved in stretches, here or on workers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
-from sojourn.fit.model_evaluation import slower_clock
+from sojourn.fit.model_evaluation import slower_clocks
 from sojourn.model.network_arrays import Network
+from sojourn.model.network_points import NetworkPoints, Points
 from sojourn.parallel import Workers, blocks
 from sojourn.plan.objective import Quantity
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.solve import answer
+from sojourn.solve.metric_rows import lines
+from sojourn.solve.solve import answer, completed, settled
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 from sojourn.table import Metrics
 
@@ -33,8 +35,9 @@ class NetworkMaker(Protocol):
     """What knows the networks of configurations."""
 
     def networks(
-        self, configurations: Sequence[Settings], levels: Array, drawn: Sequence[float] | None = None
-    ) -> list[Network]: ...
+        self, configurations: Sequence[Settings], of: Points, levels: Array | None = None,
+        drawn: Array | None = None, draw: Points | None = None,
+    ) -> NetworkPoints: ...  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class PlannedPoints:
     predictor: NetworkMaker
     configurations: Sequence[Settings]
     levels: Array
-    drawn: Sequence[Sequence[float] | None]
-    longer: Array  # draws x configurations x levels, or 1 in place of each: by what all times are longer
+    drawn: Array | None  # values of the fitted parameters by draw; None: as fitted
+    longer: Array  # draws x configurations x levels: by what all times are longer
     within: range | None = None  # of all points, those that these are
 
     def __len__(self) -> int:
@@ -54,7 +57,7 @@ class PlannedPoints:
     @property
     def whole(self) -> int:
         """All of them."""
-        return len(self.drawn) * len(self.configurations) * max(len(self.levels), 1)
+        return self.longer.size
 
     def stretch(self, points: range) -> PlannedPoints:
         """Some of them."""
@@ -64,20 +67,21 @@ class PlannedPoints:
         """The number of each."""
         return {"point": list(points)}
 
-    def networks(self, points: range) -> list[Network]:
-        """Of neighbours."""
-        at = points if self.within is None else self.within[points.start : points.stop]
-        each = max(len(self.levels), 1)
-        size = len(self.configurations) * each
-        found: list[Network] = []
-        for d in range(at.start // size, -(-at.stop // size)):
-            first, last = max(at.start - d * size, 0), min(at.stop - d * size, size)
-            some = self.configurations[first // each : -(-last // each)]
-            made = self.predictor.networks(some, self.levels, self.drawn[d])
-            made = made[first % each : first % each + last - first]
-            by = self.longer[d].ravel()[first:last]
-            found += [slower_clock(n, float(f)) if f != 1 else n for n, f in zip(made, by, strict=True)]
-        return found
+    def networks(self, points: range) -> Sequence[Network]:
+        """Of some."""
+        at = np.arange(self.whole) if self.within is None else np.asarray(self.within)
+        at = at[points.start : points.stop]
+        draw, configuration, level = np.unravel_index(at, self.longer.shape)
+        asked, of = np.unique(configuration, return_inverse=True)
+        made = self.predictor.networks(
+            [self.configurations[i] for i in asked],
+            of,
+            self.levels[level] if len(self.levels) else None,
+            self.drawn,
+            draw,
+        )
+        by = self.longer.ravel()[at]
+        return slower_clocks(made, by) if (by != 1).any() else made
 
 
 def solved_points(
@@ -92,41 +96,63 @@ def solved_points(
     parts: dict[Quantity, list[Array]] = {q: [] for q in wanted}
     methods = set()
     for chunk in blocks(len(points), CHUNK):
-        told = _told(points, chunk, asked, each_s * len(chunk), workers)
-        methods.add(told.method)
-        first = points.networks(chunk[:1])[0]
+        values, method = _solved(points, chunk, wanted, asked, each_s * len(chunk), workers)
+        methods.add(method)
         for q in wanted:
-            parts[q].append(_column(told.frame, q, len(chunk), first, told.method))
+            parts[q].append(values[q])
     return {q: np.concatenate(arrays) for q, arrays in parts.items()}, methods
 
 
-def _told(
-    points: PlannedPoints, chunk: range, asked: RequestedOutputs, budget_s: float, workers: Workers | None
-) -> Metrics:
-    if workers is None:
-        return answer(points.networks(chunk), "auto", asked, budget_s, {"point": list(range(len(chunk)))})
-    with closing(SweepOnWorkers(SweepOfBlocks(points.stretch(chunk), asked, budget_s), workers)) as sweep:
-        return sweep.answer("auto")
+def _solved(
+    points: PlannedPoints, chunk: range, wanted: Sequence[Quantity], asked: RequestedOutputs, budget_s: float,
+    workers: Workers | None,
+) -> tuple[dict[Quantity, Array], str]:  # fmt: skip
+    """Each quantity at some of the points, and the method."""
+    if workers is not None:
+        with closing(SweepOnWorkers(SweepOfBlocks(points.stretch(chunk), asked, budget_s), workers)) as sweep:
+            return _of_rows(sweep.answer("auto"), points.networks(chunk[:1])[0], len(chunk), wanted)
+    networks = points.networks(chunk)
+    if not asked.further:
+        networks = settled(networks, budget_s)
+        found = completed(networks, "auto", asked, budget_s)
+        if found is not None and not found[0].parts:
+            told = lines(networks, found[0])
+            keys = {q: [key for key in _keys(q, networks[0]) if key in told] for q in wanted}
+            if all(keys.values()):
+                return {q: told[own[0]] for q, own in keys.items()}, found[1]
+    table = answer(networks, "auto", asked, budget_s, {"point": list(range(len(chunk)))})
+    return _of_rows(table, networks[0], len(chunk), wanted)
 
 
-def _column(frame: pl.DataFrame, q: Quantity, points: int, network: Network, method: str) -> Array:
-    """The values of one quantity by point; of a model of one class or one station its rows stand for the whole."""
-    metric = q.metric if q.q is None else f"{q.metric}_quantile"
-    stations, names = [q.station], [q.cls]
+def _of_rows(
+    table: Metrics, network: Network, points: int, wanted: Sequence[Quantity]
+) -> tuple[dict[Quantity, Array], str]:
+    return {q: _column(table.frame, q, points, network, table.method) for q in wanted}, table.method
+
+
+def _keys(q: Quantity, network: Network) -> list[tuple[str, str, str]]:
+    """Station, class and metric of the rows in which a quantity may be: those of one class or one station stand for the whole."""
+    stations, classes = [q.station], [q.cls]
     if not q.station and len(network.stations) == 1:
         stations.append(network.stations[0])
     if not q.cls and len(network.classes) == 1:
-        names.append(network.classes[0])
-    rows = frame.filter(pl.col("metric") == metric)
+        classes.append(network.classes[0])
+    metric = q.metric if q.q is None else f"{q.metric}_quantile"
+    return [(station, cls, metric) for station in stations for cls in classes]
+
+
+def _column(frame: pl.DataFrame, q: Quantity, points: int, network: Network, method: str) -> Array:
+    """The values of one quantity by point."""
+    keys = _keys(q, network)
+    rows = frame.filter(pl.col("metric") == keys[0][2])
     if q.q is not None:
         rows = rows.filter((pl.col("q") - q.q).abs() < 1e-12)
-    for station in stations:
-        for cls in names:
-            own = rows.filter((pl.col("station") == station) & (pl.col("class") == cls))
-            if own.height:
-                found = np.full(points, np.nan)
-                found[own["point"].to_numpy()] = own["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-                return found
+    for station, cls, _ in keys:
+        own = rows.filter((pl.col("station") == station) & (pl.col("class") == cls))
+        if own.height:
+            found = np.full(points, np.nan)
+            found[own["point"].to_numpy()] = own["value"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+            return found
     raise _missing(frame, q, rows, network, method)
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.errors import SolverError
-from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import shared, some, stacked
 from sojourn.solve.solution import Solution
 
 CLOSE = 1e-6
@@ -24,8 +25,7 @@ ROUGH = 0.05  # an approximation may be off by this before it is called wrong
 
 def verify(networks: Sequence[Network], solution: Solution, method: str) -> None:
     """Raises SolverError, naming the law and by how much it is broken. Points whose status is not ok are passed over."""
-    first = networks[0]
-    if any(n.capacity is not first.capacity or n.rates is not first.rates for n in networks):
+    if not (shared(networks, "capacity") and shared(networks, "rates")):
         for i, network in enumerate(networks):  # what the laws are about differs between the points
             verify([network], _point(solution, i), method)
         return
@@ -35,7 +35,7 @@ def verify(networks: Sequence[Network], solution: Solution, method: str) -> None
         return
     slack = np.array([ROUGH if status and status[i] == "approximate" else CLOSE for i in look])
     whole = len(look) == len(networks)
-    seen = list(networks) if whole else [networks[i] for i in look]
+    seen = networks if whole else some(networks, look)
     x, q, busy = (a if whole else a[look] for a in (solution.throughput, solution.queue_length, solution.utilisation))
     if not (np.isfinite(x).all() and (x >= 0).all() and (q >= -CLOSE).all()):
         raise _broken(method, f"throughput from {x.min():.9g}, queue lengths from {q.min():.9g}", "none is negative")
@@ -56,7 +56,7 @@ def _point(s: Solution, i: int) -> Solution:
 
 
 def _population(
-    networks: list[Network], x: Array, number: Array, slack: Array, method: str, loss: Array | None
+    networks: Sequence[Network], x: Array, number: Array, slack: Array, method: str, loss: Array | None
 ) -> None:
     """Numbers present and thinking add up to the population of each closed chain, and X <= N/(Z + D).
 
@@ -121,7 +121,7 @@ def _fastest(n: Network) -> Array:
     return fastest
 
 
-def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> None:
+def _capacity(networks: Sequence[Network], x: Array, slack: Array, method: str) -> None:
     n = networks[0]
     finite = _parts(n).finite
     if not finite.any() or not _parts(n).lossless:
@@ -138,7 +138,9 @@ def _capacity(networks: list[Network], x: Array, slack: Array, method: str) -> N
     _hold(busy[:, worst] <= 1 + slack, work[:, worst], most[:, worst], method, "servers busy", law)
 
 
-def _utilisation(networks: list[Network], x: Array, busy: Array, rate: Array | None, slack: Array, method: str) -> None:
+def _utilisation(
+    networks: Sequence[Network], x: Array, busy: Array, rate: Array | None, slack: Array, method: str
+) -> None:
     """X D / m, where each visit is served by one of m servers; `rate` visits served where they are told, as where some
     are lost or choose their way."""
     n = networks[0]

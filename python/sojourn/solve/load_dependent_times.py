@@ -18,14 +18,14 @@ only one where u / a(u) grows. Ours.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import MethodRefused, ModelError
-from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import DEPENDENT, NetworkPoints, as_points
 from sojourn.model.parameters import BUSY
 from sojourn.solve.solution import Solution
 
@@ -37,18 +37,20 @@ SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
 
 
-def at_rest(networks: Sequence[Network]) -> list[Network]:
+def at_rest(networks: Sequence[Network]) -> Sequence[Network]:
     """As they are, for what only looks at which stations and classes there are."""
+    if isinstance(networks, NetworkPoints):
+        return networks if networks.bases[0].at_load else networks.on(at_load=True)
     return [n if n.at_load else n.altered(at_load=True) for n in networks]
 
 
-def at_load(networks: Sequence[Network], answer: Answer) -> list[Network]:
+def at_load(networks: Sequence[Network], answer: Answer) -> Sequence[Network]:
     """The networks with the times that they have at their load; `answer` solves networks of one shape.
 
     Raises MethodRefused where the iteration of a closed network does not end.
     """
-    if all(n.at_load for n in networks):
-        return list(networks)
+    if all(n.at_load for n in (networks.bases if isinstance(networks, NetworkPoints) else networks)):
+        return networks
     first = networks[0]
     stations = sorted({time.station for time in first.dependent_times})
     lossy = bool(np.isfinite(first.capacity).any()) or bool(first.limits)  # not all that is offered is carried
@@ -95,19 +97,17 @@ class _StationTimes:
 
     @staticmethod
     def of(networks: Sequence[Network], station: int) -> _StationTimes:
-        formulas = []
+        formulas, points = [], as_points(networks)
         for number, time in enumerate(networks[0].dependent_times):
             if time.station == station:
-                own = [n.dependent_times[number].given for n in networks]
                 names = [name for name in time.formula.names if name != BUSY]
-                given = {name: np.array([g[name] for g in own])[:, None] for name in names}
+                given = {name: points.part(DEPENDENT, number, name).astype(float)[:, None] for name in names}
                 formulas.append((time.cls, time.over, time.formula, given))
+        rate = points.column("rate_per_s") @ networks[0].same_chain
         return _StationTimes(
-            np.stack([n.service_s[station] for n in networks]),
-            np.array([float(n.servers[station]) for n in networks]),
-            np.stack([(n.rate_per_s @ n.same_chain) * n.visits[station] for n in networks]),
-            formulas,
-        )
+            points.column("service_s")[:, station], points.column("servers")[:, station].astype(float),
+            rate * points.column("visits")[:, station], formulas,
+        )  # fmt: skip
 
     def at(self, busy: Array) -> Array:
         """P x G x C, where the station is busy like that (P x G)."""
@@ -137,43 +137,31 @@ class _StationTimes:
         return np.asarray(high)
 
 
-def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> list[Network]:
+def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> NetworkPoints:
     """With these times at each station, P x C."""
-    return [_put(n, {k: of[p] for k, of in times.items()}) for p, n in enumerate(networks)]
+    points = as_points(networks)
+    service_s = np.array(points.column("service_s"))
+    for time in networks[0].dependent_times:
+        service_s[:, time.station, time.cls] = times[time.station][:, time.cls]
+    return points.on(at_load=True).altered(service_s=service_s)
 
 
-def _put(network: Network, times: dict[int, Array]) -> Network:
-    service_s, service = network.service_s.copy(), [list(row) for row in network.service]
-    for time in network.dependent_times:
-        mean = float(times[time.station][time.cls])
-        service_s[time.station, time.cls] = mean
-        service[time.station][time.cls] = _with_mean(service[time.station][time.cls], mean)
-    return network.altered(service_s=service_s, service=tuple(map(tuple, service)), at_load=True)
-
-
-def _with_mean(law: Distribution | None, mean: float) -> Distribution:
-    if law is None or isinstance(law, Exponential):
-        return Exponential(mean)
-    return replace(law, mean=mean)  # type: ignore[call-arg]
-
-
-def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> list[Network]:
+def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> NetworkPoints:
     """Secants from an empty station on, kept in [0, 1]; a plain step of half the length where a secant leads nowhere."""
-    settled: list[Network] = list(networks)
-    left = np.arange(len(networks))
+    points, left = as_points(networks), np.arange(len(networks))
+    settled = {k: np.array(points.column("service_s")[:, k]) for k in stations}
     busy = np.zeros((len(networks), len(stations)))
     last_busy = last_gap = np.full_like(busy, np.nan)
     for number in range(ITERATIONS):
-        here = [networks[int(p)] for p in left]
+        here = points.take(left)
         times = {k: _StationTimes.of(here, k).at(busy[:, i : i + 1])[:, 0] for i, k in enumerate(stations)}
-        asked = _with_times(here, times)
-        gap = np.nansum(answer(asked).utilisation[:, stations], axis=2) - busy
+        gap = np.nansum(answer(_with_times(here, times)).utilisation[:, stations], axis=2) - busy
         off = np.max(np.abs(gap), axis=1)
-        for p in np.flatnonzero(off <= CLOSE):
-            settled[left[p]] = asked[p]
         more = off > CLOSE
+        for k in stations:
+            settled[k][left[~more]] = times[k][~more]
         if not more.any():
-            return settled
+            return _with_times(points, settled)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (gap - last_gap) / (busy - last_busy)
             step = -gap / slope

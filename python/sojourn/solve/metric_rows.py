@@ -75,6 +75,12 @@ def _alike(values: Sequence[Any]) -> Sequence[Any]:
     return [float(value) for value in values] if mixed else values
 
 
+def lines(networks: Sequence[Network], solution: Solution) -> dict[tuple[str, str, str], Array]:
+    """The same as arrays, P by station, class and metric, without further rows and parts; NaN where there is no number."""
+    every = _lines(PointArrays.of(networks), solution)
+    return {(one.station, one.cls, one.metric): np.where(np.isfinite(one.value), one.value, np.nan) for one in every}
+
+
 def _lines(points: PointArrays, s: Solution) -> list[MetricRow]:
     """The lines of the table, without further rows and those of parts."""
     n = points.first

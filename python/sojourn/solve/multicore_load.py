@@ -1,6 +1,6 @@
 """What a station of kind multicore is asked for, at many points at once, and the rate at which it has no time left.
 
-Letters and laws: `solve.two_class`. A sweep changes the station in `Network.hosts`, and each point has a station of its own there.
+Letters and laws: `solve.two_class`. A sweep changes the station in `Network.hosts`, and each point has numbers of its own there.
 """
 
 from __future__ import annotations
@@ -10,30 +10,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import HOSTS, Points, as_points
 from sojourn.solve.two_class import arguments
 from sojourn.solve.two_class_equations import TwoClassLoad, saturation
 
 TIMES = ("client_s", "handoff_s", "crossing_s", "interrupt_scv")  # of a station, as `arguments` has them
-Points = np.ndarray  # indices into the networks
 
 
 def loads(networks: Sequence[Network], k: int) -> list[tuple[Points, TwoClassLoad]]:
     """The points of station `k` that the laws take in one call: one capacity and one rule for p; p itself may differ."""
-    stations = [n.hosts[k] for n in networks]
-    by_kind: dict[tuple[int, str], list[int]] = {}
-    for i, s in enumerate(stations):
-        by_kind.setdefault((int(s.capacity), s.p if isinstance(s.p, str) else ""), []).append(i)
-    rate = np.array([float(n.visits[k] @ n.rate_per_s) for n in networks])
-    page = np.array([float(n.service_s[k].max()) for n in networks])
-    scv = np.array([_scv(n, k) for n in networks])
+    points = as_points(networks)
+    given = {name: points.part(HOSTS, k, name) for name in ("p", "capacity", "interrupt_s", "cores", "nics", *TIMES)}
+    rules = [p if isinstance(p, str) else "" for p in given["p"]] if given["p"].dtype == object else [""] * len(points)
+    rate = (points.column("visits")[:, k] * points.column("rate_per_s")).sum(axis=1)
+    page, scv = points.column("service_s")[:, k].max(axis=1), points.by_base(lambda n: _scv(n, k))
     found = []
-    for (capacity, rule), points in by_kind.items():
-        own, at = [stations[i] for i in points], np.array(points)
+    for capacity, rule in dict.fromkeys(zip(given["capacity"].tolist(), rules, strict=True)):
+        at = np.flatnonzero((given["capacity"] == capacity) & (np.array(rules) == rule))
+        own = {name: given[name][at].astype(float) for name in ("interrupt_s", "cores", "nics", *TIMES)}
+        p = None if rule else given["p"][at].astype(float)
         found.append((at, arguments(
-            rate[at], interrupt_s=np.array([s.interrupt_s for s in own], float), page_s=page[at],
-            p=None if rule else np.array([s.p for s in own], float), p_rule=rule or "uniform", capacity=capacity,
-            cores=np.array([s.cores for s in own], float), nics=np.array([s.nics for s in own], float), page_scv=scv[at],
-            **{name: np.array([getattr(s, name) for s in own], float) for name in TIMES},
+            rate[at], page_s=page[at], p=p, p_rule=rule or "uniform", capacity=int(capacity), page_scv=scv[at], **own,
         )))  # fmt: skip
     return found
 

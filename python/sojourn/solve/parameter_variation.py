@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from sojourn.model import Choice, Distribution, Exponential, Model, Multicore, N
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
+from sojourn.model.network_points import HOSTS, NetworkPoints, NumberPlace
 from sojourn.model.parameters import NumberByFactor
 
 NOUNS = ("classes", "stations", "regions")
@@ -27,6 +28,24 @@ PARAMETERS = "parameters"
 NO_PARAMETERS = "the model has no [parameters]"
 USE = "use classes.NAME.FIELD, stations.NAME.FIELD, regions.NAME.FIELD or demands_s.STATION.CLASS"
 Edit = Callable[[Network, Any], Network]
+
+
+@dataclass(frozen=True)
+class NumberEdit:
+    """Puts a checked number into the arrays of a network; `place`: where it stands there."""
+
+    one: Edit
+    place: NumberPlace
+
+    def __call__(self, network: Network, value: Any) -> Network:
+        return self.one(network, value)
+
+    def every(self, points: NetworkPoints, values: np.ndarray) -> NetworkPoints:
+        """A number for each point, P; raises what one of them raises."""
+        each = np.asarray(values, float)
+        for at in {int(np.argmin(each)), int(np.argmax(each)), int(np.argmin(np.isfinite(each)))}:
+            self.one(points[at], values[at].item())
+        return points.put(self.place, values)
 
 
 class ParameterVariation:
@@ -163,7 +182,7 @@ def _split(path: str) -> tuple[str, str, str]:
     return part, name, key
 
 
-def edit(model: Model, path: str) -> Edit | None:
+def edit(model: Model, path: str) -> NumberEdit | None:
     """How one value goes into the arrays; None where the model must be lowered again."""
     path = _full(model, path)
     part, name, key = _split(path)
@@ -193,7 +212,7 @@ def _now(model: Model, path: str) -> Any:
     return row.get(key) if isinstance(row, Mapping) else None
 
 
-def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
+def _class_edit(model: Model, path: str, name: str, key: str) -> NumberEdit | None:
     cls = model.customer_class(name)
     j = model.classes.index(cls)
     network = model.network
@@ -223,10 +242,11 @@ def _class_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
     if key == "population" and any(isinstance(getattr(s, "rates_per_s", ()), RatesFormula) for s in model.stations):
         return None  # there are as many rates as customers
     simple = isinstance(cls, Open) and cls.arrivals is None and alone
-    return {"population": population, "think_s": think, **({"rate_per_s": rate} if simple else {})}.get(key)
+    found = {"population": population, "think_s": think, **({"rate_per_s": rate} if simple else {})}.get(key)
+    return None if found is None else NumberEdit(found, NumberPlace(key, (j,)))
 
 
-def _servers_edit(model: Model, path: str, name: str) -> Edit:
+def _servers_edit(model: Model, path: str, name: str) -> NumberEdit:
     station = cast(Queue, model.station(name))
     k = model.network.stations.index(name)
 
@@ -236,10 +256,10 @@ def _servers_edit(model: Model, path: str, name: str) -> Edit:
         made[k] = value
         return n.altered(servers=made)
 
-    return servers
+    return NumberEdit(servers, NumberPlace("servers", (k,)))
 
 
-def _host_edit(model: Model, name: str, key: str) -> Edit:
+def _host_edit(model: Model, name: str, key: str) -> NumberEdit:
     """A number of a multicore station, whose arrays are the station itself."""
     k = model.network.stations.index(name)
 
@@ -252,10 +272,10 @@ def _host_edit(model: Model, name: str, key: str) -> Edit:
             made[k] = value
         return n.altered(hosts={**n.hosts, k: station}, servers=made)
 
-    return host
+    return NumberEdit(host, NumberPlace(HOSTS, (k,), key))
 
 
-def _time_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
+def _time_edit(model: Model, path: str, name: str, key: str) -> NumberEdit | None:
     """Service time, or demand over visits, of one class at one station that it visits."""
     network = model.network
     k, j = network.stations.index(name), network.classes.index(key)
@@ -273,4 +293,4 @@ def _time_edit(model: Model, path: str, name: str, key: str) -> Edit | None:
         row = (*n.service[k][:j], own, *n.service[k][j + 1 :])
         return n.altered(service_s=service_s, service=(*n.service[:k], row, *n.service[k + 1 :]))
 
-    return time
+    return NumberEdit(time, NumberPlace("service_s", (k, j), over=float(over)))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 
 NAMES = ("visits", "service_s", "rate_per_s")
 

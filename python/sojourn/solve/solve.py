@@ -54,14 +54,20 @@ def answer(
 ) -> Metrics:
     """One table of networks of one shape, with a column for each of `factors`, a value a network."""
     networks = settled(networks, budget_s)
+    found = completed(networks, method, wanted, budget_s)
+    return apart(networks, wanted, budget_s, factors) if found is None else metrics(networks, *found, factors)
+
+
+def completed(
+    networks: Sequence[Network], method: str, wanted: RequestedOutputs, budget_s: float
+) -> tuple[Solution, str] | None:
+    """As `solved`, of `settled` networks, with what is known of points that have no stationary answer as a whole."""
     found = solved(networks, method, wanted, budget_s)
-    if found is None:
-        return apart(networks, wanted, budget_s, factors)
-    solution, name = found
-    complete(networks, solution, method, wanted, budget_s)
-    if networks[0].dependent_times:
-        solution.message = "\n".join(filter(None, (solution.message, FOLLOWS)))
-    return metrics(networks, solution, name, factors)
+    if found is not None:
+        complete(networks, found[0], method, wanted, budget_s)
+        if networks[0].dependent_times:
+            found[0].message = "\n".join(filter(None, (found[0].message, FOLLOWS)))
+    return found
 
 
 def solved(
@@ -81,7 +87,7 @@ def solved(
     return automatically(networks, budget_s, attempt)
 
 
-def settled(networks: Sequence[Network], budget_s: float = BUDGET_S) -> list[Network]:
+def settled(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Sequence[Network]:
     """With service times that depend on how busy a station is as they are at its load (`load_dependent_times`)."""
 
     def solution(asked: Sequence[Network]) -> Solution:

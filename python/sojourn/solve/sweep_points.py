@@ -7,16 +7,18 @@ with the least and greatest population, rate and service times stand for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from sojourn.model.network_arrays import Network
+from sojourn.model.network_points import NetworkPoints
 
 NAMES = tuple(f.name for f in fields(Network) if f.name != "model")
 FEW = 6
+EXACT = ("servers", "capacity", "priority", "chain")  # arrays whose numbers a refusal may depend on
 SIZES = ("population", "rate_per_s", "service_s", "think_s")
 
 
@@ -24,6 +26,8 @@ def representatives(networks: Sequence[Network]) -> list[Network]:
     """The points of which a refusal is asked; all, where there are few."""
     if len(networks) <= FEW:
         return list(networks)
+    if isinstance(networks, NetworkPoints):
+        return _of_points(networks)
     first = networks[0]
     varied = [name for name in NAMES if any(getattr(n, name) is not getattr(first, name) for n in networks)]
     kinds = [(name, KINDS.get(name, _exactly)) for name in varied]
@@ -31,6 +35,34 @@ def representatives(networks: Sequence[Network]) -> list[Network]:
     for network in networks:
         groups.setdefault(tuple([kind(getattr(network, name)) for name, kind in kinds]), []).append(network)
     return [n for group in groups.values() for n in _ends(group, [name for name in SIZES if name in varied])]
+
+
+def _of_points(points: NetworkPoints) -> list[Network]:
+    """The same of arrays."""
+    keys = [points.which, *(column for name in points.columns for column in _columns(points, name))]
+    kinds = np.column_stack([key for key in keys if (key != key[0]).any()] or [np.zeros(len(points))])
+    group = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(group, kind="stable")
+    sizes = [points.columns[name].reshape(len(points), -1).sum(axis=1) for name in SIZES if name in points.columns]
+    found: dict[int, None] = {}
+    for own in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        ends = [own[0], own[-1], *(own[end(size[own])] for size in sizes for end in (np.argmin, np.argmax))]
+        found |= dict.fromkeys(int(p) for p in ends)
+    return [points[p] for p in found]
+
+
+def _columns(points: NetworkPoints, name: str) -> Iterator[np.ndarray]:
+    """What of an array is to be equal, P each; of a multicore station the number of its cores is not."""
+    values = points.columns[name]
+    if name in EXACT:
+        keep = [k for k in range(values.shape[1]) if name != "servers" or k not in points.bases[0].hosts]
+        yield from values[:, keep].T
+        return
+    table = values.reshape(len(points), -1, values.shape[-1])
+    yield from (table > 0).reshape(len(points), -1).T
+    if name in ("service_s", "visits"):
+        for c in range(1, values.shape[-1]):
+            yield from (table[:, :, c:] == table[:, :, :-c]).reshape(len(points), -1).T
 
 
 def _ends(group: list[Network], sizes: list[str]) -> list[Network]:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import ModelError
-from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 from sojourn.solve.solution import Solution
 
 

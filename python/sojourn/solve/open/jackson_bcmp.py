@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.network_arrays import Array, Network, stacked
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open import overtake_free
 from sojourn.solve.open.open_rates import TrafficSolution, only_open, speeds
@@ -46,7 +47,7 @@ def refuses_classes(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """All points at once, those with one set of servers together."""
     traffic = TrafficSolution.of(networks)
-    solution = traffic.unstable()
+    solution = traffic.unstable(wanted.further)
     good = np.flatnonzero(traffic.stable)
     solution.throughput[good] = traffic.passes[good]
     groups = [
@@ -55,11 +56,14 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         for points, speed in _groups(networks, good, k)
         if len(points)
     ]
-    told = _quantiles([group for group in groups if group.ordered], wanted)
     for group in groups:
-        _station(traffic, solution, group, told.get(group.station, []), wanted)
+        _station(traffic, solution, group)
     solution.residence_s = _residence(traffic, solution)
-    overtake_free.tell(traffic, solution, good, wanted)
+    if wanted.further:
+        told = _quantiles([group for group in groups if group.ordered], wanted)
+        for group in groups:
+            _rows(traffic, solution, group, told.get(group.station, []), wanted)
+        overtake_free.tell(traffic, solution, good, wanted)
     if len(good) == len(networks):
         solution.status = []
     return solution
@@ -80,6 +84,10 @@ def _groups(networks: Sequence[Network], points: np.ndarray, k: int) -> list[tup
     """Points whose station k has the same speeds; None for a delay."""
     if networks[0].kind[k] == "delay":
         return [(points, None)]
+    if k not in networks[0].rates:
+        servers = stacked(networks, "servers")[points, k]
+        each = {int(m): points[servers == m] for m in np.unique(servers)}
+        return [(own, speeds(networks[int(own[0])], k)) for own in each.values()]
     found: dict[bytes, list[int]] = {}
     for p in points.tolist():
         found.setdefault(speeds(networks[p], k).tobytes(), []).append(p)
@@ -126,39 +134,45 @@ def _quantiles(groups: Sequence[_StationPoints], wanted: RequestedOutputs) -> di
     return found
 
 
-def _station(
-    traffic: TrafficSolution, solution: Solution, own: _StationPoints, times: Sequence[Times], wanted: RequestedOutputs
-) -> None:
+def _station(traffic: TrafficSolution, solution: Solution, own: _StationPoints) -> None:
+    """Means."""
     k, points, levels = own.station, own.points, own.levels
     loads = traffic.load[points, k]
-    load, most = loads.sum(axis=1), -1 if wanted.probabilities is None else wanted.probabilities
+    load = loads.sum(axis=1)
     assert solution.waiting_s is not None, "Traffic.unstable makes it"
     if own.speed is None or levels is None:
         solution.queue_length[points, k], solution.waiting_s[points, k] = loads, 0.0
-        spread, numbers = load, poisson(load, most)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(load[:, None] > 0, loads / load[:, None], 0.0)
-        solution.queue_length[points, k] = share * levels.mean[:, None]
-        solution.waiting_s[points, k] = service_of(traffic, points)[:, k] * levels.stretch[:, None]
-        dependent = traffic.networks[0].kind[k] == "load_dependent"
-        busy = levels.busy if dependent else load / len(own.speed)
-        solution.utilisation[points, k] = share * busy[:, None]
-        spread, numbers = levels.variance, levels.probabilities(most)
-        if not dependent and traffic.networks[0].discipline[k] in ("fcfs", "siro"):
-            _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
+        return
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(load[:, None] > 0, loads / load[:, None], 0.0)
+    solution.queue_length[points, k] = share * levels.mean[:, None]
+    solution.waiting_s[points, k] = service_of(traffic, points)[:, k] * levels.stretch[:, None]
+    dependent = traffic.networks[0].kind[k] == "load_dependent"
+    busy = levels.busy if dependent else load / len(own.speed)
+    solution.utilisation[points, k] = share * busy[:, None]
+
+
+def _rows(
+    traffic: TrafficSolution, solution: Solution, own: _StationPoints, times: Sequence[Times], wanted: RequestedOutputs
+) -> None:
+    """What is told beside means."""
+    k, points, levels, n = own.station, own.points, own.levels, traffic.networks[0]
+    load, most = traffic.load[points, k].sum(axis=1), -1 if wanted.probabilities is None else wanted.probabilities
+    spread, numbers = (load, poisson(load, most)) if levels is None else (levels.variance, levels.probabilities(most))
+    if levels is not None and n.kind[k] != "load_dependent" and n.discipline[k] in ("fcfs", "siro"):
+        _put(traffic, solution, k, points, "waiting_probability", levels.beyond)
     for q, at, wait, response in times:
         if at is points:
             _put(traffic, solution, k, points, "waiting_time_quantile", wait, q=q)
             _put(traffic, solution, k, points, "response_time_quantile", response, q=q)
     _put(traffic, solution, k, points, "queue_length_variance", spread)
-    for n, column in enumerate(numbers.T):
-        _put(traffic, solution, k, points, "queue_length_probability", column, n=n)
+    for number, column in enumerate(numbers.T):
+        _put(traffic, solution, k, points, "queue_length_probability", column, n=number)
 
 
 def service_of(traffic: TrafficSolution, points: np.ndarray) -> Array:
     """P x K x C, mean service times."""
-    return stacked([traffic.networks[p] for p in points], "service_s")
+    return np.asarray(stacked(traffic.networks, "service_s")[points])
 
 
 def _put(

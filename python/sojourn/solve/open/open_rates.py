@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 from sojourn.solve import load_dependent_times
 from sojourn.solve.multicore_load import saturation_rates
 from sojourn.solve.solution import Solution
@@ -28,10 +29,13 @@ class TrafficSolution:
     def of(networks: Sequence[Network]) -> TrafficSolution:
         n = networks[0]
         chain = n.chain[:, None] == n.chain[None, :]
-        passes = np.stack([x.rate_per_s for x in networks])
-        rate = (passes @ chain)[:, None, :] * np.stack([x.visits for x in networks])
-        load = rate * np.stack([x.service_s for x in networks])
-        most = np.array([[full_speed(x, k) for k in range(len(n.stations))] for x in networks])
+        passes = np.asarray(stacked(networks, "rate_per_s"))
+        rate = (passes @ chain)[:, None, :] * stacked(networks, "visits")
+        load = rate * stacked(networks, "service_s")
+        most = stacked(networks, "servers").astype(float)
+        for k in range(len(n.stations)):
+            if n.kind[k] == "delay" or k in n.rates:
+                most[:, k] = [full_speed(x, k) for x in networks] if k in n.rates else np.inf
         return TrafficSolution(networks, passes, rate, load, most)
 
     @property
@@ -70,14 +74,14 @@ class TrafficSolution:
             f"station {' or '.join(dict.fromkeys(names))} is unstable from arrivals of {where} on, all classes together"
         )
 
-    def unstable(self) -> Solution:
-        """The answer where no point is stable, and the form of all others: everything NaN."""
-        shape = self.rate.shape
+    def unstable(self, further: bool = True) -> Solution:
+        """The answer where no point is stable, and the form of all others: everything NaN. `further`: with rows beside the arrays."""
+        shape, limit = self.rate.shape, self.saturation if further else np.array([])
         return Solution(
             np.full(self.passes.shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan),
             ["ok" if s else "unstable" for s in self.stable], waiting_s=np.full(shape, np.nan), message=self.message(),
             more=[{"point": p, "station": "", "class": "", "metric": "saturation_rate", "value": float(v)}
-                  for p, v in enumerate(self.saturation) if np.isfinite(v)],
+                  for p, v in enumerate(limit) if np.isfinite(v)],
         )  # fmt: skip
 
 

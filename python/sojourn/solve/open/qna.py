@@ -65,7 +65,7 @@ def interval_scv(process: object) -> float:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     traffic = TrafficSolution.of(networks)
-    solution = traffic.unstable()
+    solution = traffic.unstable(wanted.further)
     assert solution.waiting_s is not None, "unstable makes it"
     stable = np.flatnonzero(traffic.stable)
     if not len(stable):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc, gammaincc
 
 from sojourn.model.network_arrays import Array
@@ -48,37 +48,58 @@ class BirthDeathDistribution:
         return np.where(inside, self.p[np.clip(k, 0, len(self.p) - 1)], 0.0)
 
 
-def stationary(ratio: Ratio, most: int) -> BirthDeathDistribution:
-    """Law on 0 … most; `ratio(n)` = p(n)/p(n-1) for n = 1 … most, not increasing in n, may be 0 or infinite."""
-    mode = _mode(ratio, most)
-    up = _side(lambda k: ratio(mode + k), most - mode)
-    with np.errstate(divide="ignore"):
-        down = _side(lambda k: 1 / ratio(mode - k + 1), mode)
-    p = np.concatenate([down[::-1], [1.0], up])
-    return BirthDeathDistribution(mode - len(down), p / np.sort(p).sum())
+@dataclass(frozen=True)
+class BirthDeathDistributions:
+    """P laws: `p[i, j]` is P(N = first[i] + j) of the i-th, 0 beyond the states that are kept of it."""
+
+    first: NDArray[np.int64]
+    p: Array
+
+    @property
+    def n(self) -> Array:
+        """P x states; below 0 where there is none."""
+        return self.first[:, None] + np.arange(self.p.shape[1], dtype=float)
+
+    def mean(self, of: Callable[[Array], Array] = lambda n: n) -> Array:
+        """P, E[of(N)], summed from small to large; `of` takes P x states."""
+        return np.asarray(np.sort(of(self.n) * self.p, axis=1).sum(axis=1))
+
+    def __getitem__(self, i: int) -> BirthDeathDistribution:
+        kept = np.flatnonzero(self.p[i])
+        return BirthDeathDistribution(int(self.first[i] + kept[0]), self.p[i, kept[0] : kept[-1] + 1])
 
 
-def _mode(ratio: Ratio, most: int) -> int:
-    low, high = 0, most
-    while low < high:
+def stationary(ratio: Ratio, most: ArrayLike) -> BirthDeathDistributions:
+    """P laws on 0 … most; `ratio(n)` = p(n)/p(n-1) for n = 1 … most, P x some, not increasing in n, may be 0 or infinite."""
+    last = np.atleast_1d(np.asarray(most, np.int64))
+    with np.errstate(all="ignore"):  # beyond its last state a law is asked too, and not heard
+        mode = _mode(ratio, last)
+        up = _side(lambda k: ratio(mode[:, None] + k), last - mode)
+        down = _side(lambda k: 1 / ratio(mode[:, None] - k + 1), mode)
+    p = np.concatenate([down[:, ::-1], np.ones((len(last), 1)), up], axis=1)
+    return BirthDeathDistributions(mode - down.shape[1], p / np.sort(p, axis=1).sum(axis=1, keepdims=True))
+
+
+def _mode(ratio: Ratio, most: NDArray[np.int64]) -> NDArray[np.int64]:
+    low, high = np.zeros_like(most), most
+    while (low < high).any():
         middle = (low + high + 1) // 2
-        if ratio(np.array([float(middle)]))[0] >= 1:
-            low = middle
-        else:
-            high = middle - 1
+        up = (ratio(middle[:, None].astype(float))[:, 0] >= 1) & (low < high)
+        low, high = np.where(up, middle, low), np.where(up | (low >= high), high, middle - 1)
     return low
 
 
-def _side(factor: Ratio, steps: int) -> Array:
-    """Products of `factor(1), factor(2), …` down to the least that is kept, in pieces that grow."""
-    pieces, last, done, size = [], 1.0, 0, 64
-    while done < steps and last > LEAST:
-        k = np.arange(done + 1, min(done + size, steps) + 1, dtype=float)
-        piece = last * np.cumprod(factor(k))
+def _side(factor: Ratio, steps: NDArray[np.int64]) -> Array:
+    """Products of `factor(1), factor(2), …`, P x as many as are kept of any, in pieces that grow."""
+    pieces, last, done, size = [np.empty((len(steps), 0))], np.ones((len(steps), 1)), 0, 64
+    while done < steps.max() and (last > LEAST).any():
+        k = np.arange(done + 1, min(done + size, steps.max()) + 1, dtype=float)
+        piece = last * np.cumprod(np.where(k <= steps[:, None], factor(k), 0.0), axis=1)
+        piece[~(piece > LEAST)] = 0.0
         pieces.append(piece)
-        last, done, size = float(piece[-1]), done + len(k), 2 * size
-    found = np.concatenate(pieces) if pieces else np.empty(0)
-    return found[found > LEAST]
+        last, done, size = piece[:, -1:], done + len(k), 2 * size
+    found = np.concatenate(pieces, axis=1)
+    return found[:, : int((found > 0).sum(axis=1).max())]
 
 
 @dataclass(frozen=True)

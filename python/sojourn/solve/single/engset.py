@@ -46,7 +46,7 @@ def law(population: int, think_s: float, service_s: float, servers: int, capacit
     def ratio(n: Array) -> Array:
         return np.asarray((population - n + 1) * service_s / (think_s * np.minimum(n, servers)))
 
-    return stationary(ratio, min(population, capacity))
+    return stationary(ratio, min(population, capacity))[0]
 
 
 def refuses(n: Network) -> str | None:

@@ -17,25 +17,29 @@ Limits: one closed class, exponential service; think times of any distribution (
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sojourn.model.network_arrays import Network
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
+from sojourn.parallel import blocks
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.single.birth_death import BirthDeathDistribution, FcfsWaitingTime, stationary
+from sojourn.solve.single.birth_death import BirthDeathDistributions, FcfsWaitingTime, stationary
 from sojourn.solve.single.finite_queues import FiniteQueuePoint, rows
 from sojourn.solve.single.station_arrays import refusal
 from sojourn.solve.solution import Solution
 
+STATES = 2_000_000  # of all laws that are made at once, at most
 
-def law(population: int, think_s: float, service_s: float, servers: int) -> BirthDeathDistribution:
-    """Law of the number at the queue; think_s >= 0, service_s > 0."""
 
-    def ratio(n: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return (population - n + 1) * service_s / (np.float64(think_s) * np.minimum(n, servers))
-
-    return stationary(ratio, population)
+def laws(
+    population: NDArray[np.int64], think_s: Array, service_s: Array, servers: NDArray[np.int64]
+) -> BirthDeathDistributions:
+    """Laws of the number at the queue, P each; think_s >= 0, service_s > 0."""
+    size, think, service, m = (a[:, None] for a in (population, think_s, service_s, servers))
+    return stationary(lambda n: (size - n + 1) * service / (think * np.minimum(n, m)), population)
 
 
 def refuses(n: Network) -> str | None:
@@ -44,25 +48,38 @@ def refuses(n: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    points, x, line = [], [], []
-    for n in networks:
-        size, m, think, mean = int(n.population[0]), int(n.servers[0]), float(n.think_s[0]), float(n.service_s[0, 0])
-        found, waiting = law(size, think, mean, m), None
-        if n.discipline[0] == "fcfs":
-            waiting = FcfsWaitingTime(law(max(size - 1, 0), think, mean, m), m, mean)
-        points.append(FiniteQueuePoint(found, waiting))
-        line.append(found.mean(lambda k, m=m: np.maximum(k - m, 0)))  # type: ignore[misc]
-        x.append(found.mean(lambda k, m=m: np.minimum(k, m)) / mean)  # type: ignore[misc]
-    made = rows(networks, points, wanted)
-    through, number = np.array(x), np.array([p.law.mean() for p in points])
-    busy = through * np.array([n.service_s[0, 0] / n.servers[0] for n in networks])
+    size, m = (stacked(networks, name)[:, 0] for name in ("population", "servers"))
+    think, mean = stacked(networks, "think_s")[:, 0], stacked(networks, "service_s")[:, 0, 0]
+    parts = []
+    for block in blocks(len(size), max(1, STATES // max(int(size.max()), 1))):
+        at = slice(block.start, block.stop)
+        parts.append(_means(laws(size[at], think[at], mean[at], m[at]), m[at, None]))
+    number, line, busy = np.concatenate(parts, axis=1)
+    through = busy / mean
     with np.errstate(divide="ignore", invalid="ignore"):
-        response, wait = number / through, np.array(line) / through
+        response, wait = number / through, line / through
     return Solution(
-        through[:, None], number[:, None, None], busy[:, None, None], residence_s=response[:, None, None],
-        waiting_s=wait[:, None, None],
-        more=made.made,
+        through[:, None], number[:, None, None], (busy / m)[:, None, None], residence_s=response[:, None, None],
+        waiting_s=wait[:, None, None], more=_more(networks, wanted) if wanted.further else [],
     )  # fmt: skip
+
+
+def _means(found: BirthDeathDistributions, m: Array) -> Array:
+    """Numbers present, waiting and in service, 3 x P."""
+    of = (lambda n: n), (lambda n: np.maximum(n - m, 0)), (lambda n: np.minimum(n, m))
+    return np.stack([found.mean(each) for each in of])
+
+
+def _more(networks: Sequence[Network], wanted: RequestedOutputs) -> list[dict[str, Any]]:
+    """Rows beside the means, point by point."""
+    points = []
+    for n in networks:
+        size, m, think, mean = n.population[:1], n.servers[:1], n.think_s[:1], n.service_s[0, :1]
+        waiting = None
+        if n.discipline[0] == "fcfs":
+            waiting = FcfsWaitingTime(laws(np.maximum(size - 1, 0), think, mean, m)[0], int(m[0]), float(mean[0]))
+        points.append(FiniteQueuePoint(laws(size, think, mean, m)[0], waiting))
+    return rows(networks, points, wanted).made
 
 
 METHOD = Method(

@@ -29,7 +29,7 @@ from sojourn.solve.solution import Solution
 
 def law(offered: float, servers: int, capacity: int) -> BirthDeathDistribution:
     """Law of the number present, for `offered` = lambda/mu erlangs >= 0."""
-    return stationary(lambda n: offered / np.minimum(n, servers), capacity)
+    return stationary(lambda n: offered / np.minimum(n, servers), capacity)[0]
 
 
 def entering(present: BirthDeathDistribution, capacity: int) -> BirthDeathDistribution:

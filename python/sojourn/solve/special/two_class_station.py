@@ -26,13 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.model.components import Multicore
 from sojourn.model.distribution_registry import Exponential
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import HOSTS, NetworkPoints, as_points, stacked
 from sojourn.solve.cite import SOURCES
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.multicore_load import loads
 from sojourn.solve.open import jackson_bcmp
+from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.solution import Solution
 from sojourn.solve.two_class import complete, table
 from sojourn.solve.two_class_equations import VARIANTS, TwoClassLoad, evaluate
@@ -69,24 +70,20 @@ def refuses(variant: str, network: Network) -> str | None:
 def run(variant: str, networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """All points, those of one capacity and one rule for p together; stations beside the cores by `jackson_bcmp`."""
     k = next(iter(networks[0].hosts))
-    stations = [n.hosts[k] for n in networks]
-    host = _Host.of(variant, networks, k, wanted)
+    points, host = as_points(networks), _Host.of(variant, networks, k, wanted)
+    cores, nics = (points.part(HOSTS, k, name).astype(float) for name in ("cores", "nics"))
     status, message = host.status, ""
-    if variant == "priority":
-        status = [_rough(name, s) for name, s in zip(status, stations, strict=True)]
+    if variant == "priority":  # only the wait at the trailing cores is approximate
+        status = [
+            "approximate" if one == "ok" and rough else one for one, rough in zip(status, cores > nics, strict=True)
+        ]
         message = "" if "approximate" in status else "here it is exact: all cores take interrupts"
-    cores = np.array([s.cores for s in stations], float)
     one = Solution(
         host.found["throughput"][:, None], host.found["jobs"][:, None, None], host.found["busy"][:, None, None] / cores[:, None, None],
         status, loss=None if variant == "priority" else host.found["loss"][:, None, None], more=host.more, message=message,
-        busy_of={f"{stations[0].name}.{part}": busy for part, busy in host.parts.items()},
+        busy_of={f"{networks[0].stations[k]}.{part}": busy for part, busy in host.parts.items()},
     )  # fmt: skip
     return one if len(networks[0].kind) == 1 else _among(networks, k, one, host.found["saturation"], wanted)
-
-
-def _rough(name: str, station: Multicore) -> str:
-    """Only the wait at the trailing cores is approximate."""
-    return "approximate" if name == "ok" and station.cores > station.nics else name
 
 
 class _Host:
@@ -163,27 +160,34 @@ def _rest(network: Network) -> Network:
     )
 
 
+def _rests(points: NetworkPoints, k: int) -> NetworkPoints:
+    """All of them without their cores."""
+    service_s = np.array(points.column("service_s"))
+    service_s[:, k] = 0.0
+    return NetworkPoints(
+        [_rest(base) for base in points.bases], points.which, {**points.columns, "service_s": service_s}
+    )
+
+
 def _among(networks: Sequence[Network], k: int, one: Solution, own: Array, wanted: RequestedOutputs) -> Solution:
     """The cores, solved alone, among the other stations of their networks; `own` P, visits/s at which the cores saturate."""
-    whole = jackson_bcmp.run([_rest(n) for n in networks], wanted)
+    rest = _rests(as_points(networks), k)
+    whole = jackson_bcmp.run(rest, wanted)
     assert whole.residence_s is not None, "jackson_bcmp.run makes it"
     queues = {"queue", "load_dependent"} & set(networks[0].kind)
-    rest = [row for row in whole.more if row["metric"] == "saturation_rate"]
-    limit = own / np.array([n.visits[k, 0] for n in networks])
-    for row in rest:
-        limit[row["point"]] = min(limit[row["point"]], row["value"])
+    limit = np.minimum(own / stacked(networks, "visits")[:, k, 0], TrafficSolution.of(rest).saturation)
     whole.more = [row for row in (*whole.more, *one.more) if row["metric"] != "saturation_rate"]
     whole.more += [
         {"point": p, "station": "", "class": "", "metric": "saturation_rate", "value": float(v)}
-        for p, v in enumerate(limit)
+        for p, v in enumerate(limit if wanted.further else ())
     ]
     worst = [
         min(a, b, "approximate" if queues else "ok", key=WORST.index)
         for a, b in zip(whole.status or ["ok"] * len(networks), one.status, strict=True)
     ]
     with np.errstate(divide="ignore", invalid="ignore"):
-        visits = np.array([n.visits[k] for n in networks])
-        passes = np.array([n.rate_per_s for n in networks])
+        visits = stacked(networks, "visits")[:, k]
+        passes = stacked(networks, "rate_per_s")
         loss = np.zeros_like(passes) if one.loss is None else one.loss[:, 0]
         whole.throughput = np.minimum(whole.throughput * (1 - visits * loss), limit[:, None])
         whole.queue_length[:, k], whole.utilisation[:, k] = one.queue_length[:, 0], one.utilisation[:, 0]

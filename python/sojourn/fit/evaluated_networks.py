@@ -1,0 +1,127 @@
+"""The networks of a model at many values of its unknowns and in many configurations: values outermost, configurations running fastest.
+
+Where every unknown is a number in the arrays of a network, or goes into one by a formula, they are `NetworkPoints`. Others, such as a
+parameter of a distribution, are put into each network by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import FitError, ModelError
+from sojourn.fit.factor_mapping import FactorMapping, applied
+from sojourn.fit.formula_values import PART, FormulaValues
+from sojourn.model import Distribution, Model
+from sojourn.model.model import as_model
+from sojourn.model.network_arrays import Network
+from sojourn.model.network_points import NetworkPoints
+from sojourn.model.unknown_parameters import replaced
+from sojourn.solve.parameter_variation import Edit, NumberEdit, edit
+
+Array = NDArray[np.float64]
+
+
+class EvaluatedNetworks:
+    """`model` with its unknowns in the order of `paths`, in `configurations` (factor → value)."""
+
+    def __init__(
+        self, model: Model, paths: Sequence[str], factors: Sequence[FactorMapping],
+        configurations: Sequence[Mapping[str, Any]],
+    ) -> None:  # fmt: skip
+        self.model, self.paths = model, paths
+        models = [applied(model, factors, c) for c in configurations]
+        self.networks = [m.network for m in models]
+        self.formulas = FormulaValues(model, models, edit_of)
+        self.edits = [self._edit(path) for path in paths]
+        self.points = self._points()
+
+    def at(self, values: Array, which: Sequence[int] | None = None) -> Sequence[Network]:
+        """`values` B x unknowns; each of the B in each configuration (of `which`)."""
+        chosen = list(range(len(self.networks)) if which is None else which)
+        rows = np.atleast_2d(values)
+        own = self._parameters(rows)
+        changes = [self.formulas.changes(own, i, len(rows)) for i in chosen]
+        if self.points is None:
+            each = [self._put(self.networks[i], row) for row in rows for i in chosen]
+            return [self.formulas.put(n, changes[at % len(chosen)], at // len(chosen)) for at, n in enumerate(each)]
+        points = self.points.take(np.tile(np.array(chosen, np.intp), len(rows)))
+        for change, column in zip(self.edits, rows.T, strict=True):
+            if isinstance(change, NumberEdit):
+                points = change.every(points, np.repeat(column, len(chosen)))
+        return self.formulas.put_all(points, changes)
+
+    def measured(self, values: Array, which: Sequence[int] | None) -> dict[tuple[str, str, str], Array]:
+        """Parameters that were measured, by key."""
+        rows = np.atleast_2d(values)
+        chosen = list(range(len(self.networks)) if which is None else which)
+        return self.formulas.seen(self._parameters(rows), chosen, len(rows))
+
+    def _parameters(self, rows: Array) -> dict[str, Array]:
+        return {p.removeprefix(PART): rows[:, i] for i, p in enumerate(self.paths) if p.startswith(PART)}
+
+    def _edit(self, path: str) -> Edit | None:
+        """How a value of an unknown goes into a network; a parameter does by the formulas that need it. None: by the model."""
+        if not path.startswith(PART):
+            return edit_of(self.model, path)
+        return None if self.formulas.lowered(path) else lambda network, value: network
+
+    def _points(self) -> NetworkPoints | None:
+        """The configurations; None where an unknown is no number in their arrays."""
+        points = NetworkPoints(self.networks)
+        own = [change for change, path in zip(self.edits, self.paths, strict=True) if not path.startswith(PART)]
+        told = all(isinstance(change, NumberEdit) and points.takes(change.place) for change in own)
+        known = all(change is not None for change in self.edits) and self.formulas.in_arrays(points)
+        return points if told and known else None
+
+    def _put(self, network: Network, row: Array) -> Network:
+        lowered = {self.paths[i]: float(row[i]) for i, change in enumerate(self.edits) if change is None}
+        if lowered:  # before the others, which change the network and not its model
+            network = replaced(as_model(network.model), lowered).network
+        for change, value in zip(self.edits, row.tolist(), strict=True):
+            network = network if change is None else change(network, value)
+        return network
+
+
+def edit_of(model: Model, path: str) -> Edit | None:
+    """How one value goes into a network: an entry changed, or the distribution that it is a part of; None: by its model."""
+    part = path.partition(".")[0]
+    for holder in (path, path.rpartition(".")[0]) if part in ("demands_s", "service_s", "classes", "stations") else ():
+        try:
+            change = edit(model, holder)
+        except ModelError:
+            continue
+        if change is None:
+            break
+        if holder == path:
+            return change
+        return _of_law(change, _current(model, holder), path[len(holder) + 1 :], path)
+    return None
+
+
+def _of_law(change: Edit, now: Callable[[Network], Any], name: str, path: str) -> Edit:
+    """`now`: the distribution as other unknowns have made it."""
+    return lambda network, value: change(network, _with(now(network), name, value, path))
+
+
+def _current(model: Model, path: str) -> Callable[[Network], Any]:
+    """The distribution at `path` as a network has it now."""
+    part, _, rest = path.partition(".")
+    name, _, key = rest.rpartition(".")
+    if part == "classes":
+        number = model.network.classes.index(name)
+        return lambda network: network.think[number] if key == "think_s" else network.arrivals[number]
+    at = model.network.stations.index(name), model.network.classes.index(key)
+    return lambda network: network.service[at[0]][at[1]]
+
+
+def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
+    if not isinstance(whole, Distribution):
+        raise FitError(
+            path, "unknowns", "put an unknown in place of a number, or of a parameter of a distribution of times"
+        )
+    return replace(whole, **{name if name in whole.__dataclass_fields__ else f"{name}_": value})
