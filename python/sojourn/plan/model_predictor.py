@@ -18,12 +18,13 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_evaluation import loads
 from sojourn.metric_names import UNITS
-from sojourn.model import Closed, Distribution, Model, Multicore, Open
+from sojourn.model import Closed, Model, Multicore, Open
 from sojourn.model.network_arrays import Network
 from sojourn.model.network_points import NetworkPoints, Points
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
+from sojourn.plan.checked_numbers import all_said, check_scaled, check_whole
 from sojourn.plan.objective import Quantity
 from sojourn.plan.planned_points import BUDGET_S, PlannedPoints, solved_points
 from sojourn.solve.method import RequestedOutputs
@@ -49,12 +50,14 @@ class ModelPredictor:
         self.mappings = self._mappings(vary)
         paths = [m.path for m in self.mappings]
         if self.fitted is not None:
-            _all_said(self.fitted, {*vary, *paths})
+            all_said(self.fitted, {*vary, *paths})
         self.edits = {path: _edit(self.model, path) for path in dict.fromkeys(paths)}
         self.own = list(self.fitted.paths) if self.fitted else []
         self.own_edits = [edit(self.model, path) if _editable(self.model, path) else None for path in self.own]
         self.lowered = any(e is None for e in (*self.edits.values(), *self.own_edits))
         self.methods: set[str] = set()
+        self.known: dict[tuple[str, Any], bool] = {}  # name and value → whether it lies in what was measured
+        self.results: dict[tuple[Any, ...], Any] = {}  # what a mapping puts, by the values that it reads
         self.base = self.model.network
         _ = self.base.demands_s, self.base.same_chain, self.base.remarkable
         self.arrays = self._in_arrays(vary)
@@ -89,7 +92,7 @@ class ModelPredictor:
         found = factors_of(self.model, [short, dict.fromkeys(short, ())]) if short else []
         found += [path_of(name) for name in vary if "." in name]
         for mapping in found:
-            _whole(mapping, vary.get(mapping.name, ()))
+            check_whole(mapping, vary.get(mapping.name, ()))
         return found
 
     def affordable(self, wanted: Sequence[Quantity]) -> int:
@@ -132,7 +135,11 @@ class ModelPredictor:
         """Whether each factor lies between the least and the most that was measured; None where nothing was."""
         if self.fitted is None:
             return None
-        return is_inside(self.fitted, dict(settings) if load is None else {**settings, self.load_name: load})
+        every = dict(settings) if load is None else {**settings, self.load_name: load}
+        for one in every.items():  # each by itself, and few values many times
+            if one not in self.known:
+                self.known[one] = is_inside(self.fitted, dict([one]))
+        return all(self.known[one] for one in every.items())
 
     def values(
         self, configurations: Sequence[Settings], levels: Array, wanted: Sequence[Quantity], draws: int = 0
@@ -202,7 +209,7 @@ class ModelPredictor:
         for mapping in self.mappings:
             change = self.edits[mapping.path]
             assert change is not None
-            points = change.every(points, np.array([_put(mapping, settings) for settings in configurations])[of])
+            points = change.every(points, np.array([self._put(mapping, settings) for settings in configurations])[of])
         return points
 
     def _one_by_one(self, configurations: Sequence[Settings], of: Points, drawn: Array | None) -> NetworkPoints:
@@ -228,8 +235,15 @@ class ModelPredictor:
         for mapping in self.mappings:
             change = self.edits[mapping.path]
             assert change is not None
-            network = change(network, _put(mapping, settings))
+            network = change(network, self._put(mapping, settings))
         return network
+
+    def _put(self, mapping: FactorMapping, settings: Settings) -> Any:
+        key = (mapping.path, *map(settings.get, mapping.value.names))
+        if key not in self.results:
+            value = mapping.result(settings)
+            self.results[key] = round(value) if mapping.path.rpartition(".")[2] in WHOLE else value
+        return self.results[key]
 
     def _lowered(self, settings: Settings, drawn: Array | None) -> Network:
         own = {} if drawn is None else dict(zip(self.own, drawn.tolist(), strict=True))
@@ -239,31 +253,13 @@ class ModelPredictor:
         """The networks under a load: arrivals scaled together, or the number of users."""
         if self.load_name == "rate_per_s":
             for arrivals in self.base.arrivals:
-                _check_scaled(arrivals)
+                check_scaled(arrivals)
             rates = points.column("rate_per_s")
             return points.altered(rate_per_s=rates * (levels / rates.sum(axis=1))[:, None])
         if len(self.base.population) > 1:
             classes = ", ".join(self.base.classes)
             raise InputError(f"users of {classes}", "--load", "leave it out, and vary classes.NAME.population")
         return points.altered(population=np.rint(levels).astype(np.int64)[:, None])
-
-
-def _all_said(fitted: FittedModel, said: set[str]) -> None:
-    """Raises InputError for a factor of the model that varied between the runs and is not varied; the load may be."""
-    for name, given in fitted.model.factors.items():
-        known = {repr(run[name]) for run in fitted.configurations if name in run}
-        paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
-        if len(known) > 1 and name not in said and not paths & said and name not in ("rate_per_s", "users"):
-            raise _not_said(name)
-    parameters = {v.of if isinstance(v, NumberByFactor) else name for name, v in fitted.model.parameters.items()}
-    for name in sorted(parameters):
-        known = {repr(run[name]) for run in fitted.configurations if name in run}
-        if len(known) > 1 and not {name, f"parameters.{name}"} & said:
-            raise _not_said(name)
-
-
-def _not_said(name: str) -> InputError:
-    return InputError(f"no {name}", "--vary", f"say it, as in {name}=4: it varied between the runs")
 
 
 def _editable(model: Model, path: str) -> bool:
@@ -278,26 +274,6 @@ def _edit(model: Model, path: str) -> NumberEdit | None:
         return edit(model, path)
     except ModelError as error:
         raise ModelError(error.value, "--vary", error.remedy) from None
-
-
-def _whole(mapping: FactorMapping, values: Sequence[Any]) -> None:
-    """Raises InputError for a part of a server that is given as it is: what is computed from a factor is rounded."""
-    if mapping.path.rpartition(".")[2] in WHOLE and set(mapping.value.names) == {mapping.name}:
-        for value in values:
-            if isinstance(value, float) and value != round(value) and mapping.result({mapping.name: value}) == value:
-                raise InputError(f"{mapping.name} = {value:g}", "--vary", "give whole numbers, as 1..16")
-
-
-def _put(mapping: FactorMapping, settings: Settings) -> Any:
-    value = mapping.result(settings)
-    return round(value) if mapping.path.rpartition(".")[2] in WHOLE else value
-
-
-def _check_scaled(arrivals: Any) -> None:
-    """Raises InputError for arrivals that are no distribution of times."""
-    if arrivals is not None and not isinstance(arrivals, Distribution):
-        remedy = "leave --load out, or give rate_per_s in the model and no arrivals"
-        raise InputError(f"arrivals {type(arrivals).__name__}", "--load", remedy)
 
 
 def _scaled(quantity: Quantity, values: Array, longer: Array) -> Array:

@@ -72,14 +72,10 @@ class PlannedPoints:
         at = np.arange(self.whole) if self.within is None else np.asarray(self.within)
         at = at[points.start : points.stop]
         draw, configuration, level = np.unravel_index(at, self.longer.shape)
-        asked, of = np.unique(configuration, return_inverse=True)
-        made = self.predictor.networks(
-            [self.configurations[i] for i in asked],
-            of,
-            self.levels[level] if len(self.levels) else None,
-            self.drawn,
-            draw,
-        )
+        first, last = int(configuration.min()), int(configuration.max())
+        levels = self.levels[level] if len(self.levels) else None
+        asked = self.configurations[first : last + 1]
+        made = self.predictor.networks(asked, configuration - first, levels, self.drawn, draw)
         by = self.longer.ravel()[at]
         return slower_clocks(made, by) if (by != 1).any() else made
 

@@ -64,30 +64,27 @@ def metrics(
 def frame(points: PointArrays, s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """The rows, with all columns of Metrics and the factors; missing numbers are null."""
     made = _rows(points, s)
-    point = made["point"]
-    more = [pl.Series(name, _alike(values)).gather(point) for name, values in factors.items()]
+    more = [pl.Series(name, _alike(values)).gather(made["point"]) for name, values in factors.items()]
     return made.drop("point").select(*COLUMNS).with_columns(more)
 
 
 def _alike(values: Sequence[Any]) -> Sequence[Any]:
     """Whole and other numbers of one factor as one kind."""
-    mixed = {type(value) for value in values} == {int, float}
-    return [float(value) for value in values] if mixed else values
+    return [float(value) for value in values] if {type(value) for value in values} == {int, float} else values
 
 
 def lines(networks: Sequence[Network], solution: Solution) -> dict[tuple[str, str, str], Array]:
     """The same as arrays, P by station, class and metric, without further rows and parts; NaN where there is no number."""
     every = _lines(PointArrays.of(networks), solution)
-    return {(one.station, one.cls, one.metric): np.where(np.isfinite(one.value), one.value, np.nan) for one in every}
+    return {(x.station, x.cls, x.metric): np.where(np.isfinite(x.value), x.value, np.nan) for x in every}
 
 
 def _lines(points: PointArrays, s: Solution) -> list[MetricRow]:
     """The lines of the table, without further rows and those of parts."""
-    n = points.first
-    tables = _tables(points, s)
+    n, tables = points.first, _tables(points, s)
     sound = set(s.status) <= {"ok", *PERVASIVE}  # every point has its numbers
-    lines = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
-    return lines + list(_class_lines(points, s, tables["residence_time"], tables["throughput"]))
+    own = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
+    return own + list(_class_lines(points, s, tables["residence_time"], tables["throughput"]))
 
 
 def _rows(points: PointArrays, s: Solution) -> pl.DataFrame:

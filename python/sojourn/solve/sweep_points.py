@@ -40,8 +40,9 @@ def representatives(networks: Sequence[Network]) -> list[Network]:
 def _of_points(points: NetworkPoints) -> list[Network]:
     """The same of arrays."""
     keys = [points.which, *(column for name in points.columns for column in _columns(points, name))]
-    kinds = np.column_stack([key for key in keys if (key != key[0]).any()] or [np.zeros(len(points))])
-    group = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    kinds, group = [key for key in keys if (key != key[0]).any()], np.zeros(len(points), np.intp)
+    if kinds:
+        group = np.unique(np.column_stack(kinds), axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(group, kind="stable")
     sizes = [points.columns[name].reshape(len(points), -1).sum(axis=1) for name in SIZES if name in points.columns]
     found: dict[int, None] = {}
