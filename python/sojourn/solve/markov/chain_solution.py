@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import as_points
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.solution import Solution
 
@@ -105,17 +106,18 @@ def answer(networks: Sequence[Network], found: Sequence[ChainMeasures], wanted: 
             axis=0
         )
         outside[i] = np.array(point.measures["waiting"]).reshape(-1, shape[2]).sum(axis=0)
-        more += _more(network, point.measures, i, wanted)
+        more += _more(network, point.measures, i, wanted) if wanted.further else []
     with np.errstate(divide="ignore", invalid="ignore"):
         waiting, stuck = line / rate, blocked / rate
-    lossy = any(np.isfinite(x.capacity).any() for x in networks)
-    closing = any(limit.on_full == "lose" for x in networks for limit in x.limits)
+    bases = as_points(networks).bases  # what is lost does not depend on numbers
+    lossy = any(np.isfinite(x.capacity).any() for x in bases)
+    closing = any(limit.on_full == "lose" for x in bases for limit in x.limits)
     status = [point.status for point in found]
     return Solution(
         through, queue, busy, status if set(status) != {"ok"} else [], waiting_s=waiting,
-        blocked_s=stuck if held else None, visit_rate=rate, lost_late=any(map(lost_late, networks)),
+        blocked_s=stuck if held else None, visit_rate=rate, lost_late=any(map(lost_late, bases)),
         lost_per_s=refused if lossy or closing else None, loss=loss if lossy else None,
-        outside=outside if any(x.limits for x in networks) else None, more=more,
+        outside=outside if any(x.limits for x in bases) else None, more=more,
         message="; ".join(dict.fromkeys(point.text for point in (found if points < 4 else found[-1:]))),
     )  # fmt: skip
 
@@ -147,9 +149,10 @@ def _servers(network: Network) -> Array:
 
 def _passes(network: Network, ended: Array) -> Array:
     """Passes/s by the class that they begin as: in a closed chain as many as end, in an open one by their shares."""
-    chain = network.chain[:, None] == network.chain[None, :]
-    whole = ended @ chain
-    return np.where(network.closed | (chain.sum(axis=0) == 1), ended, whole * network.passes)
+    if len(network.classes) == 1:
+        return ended
+    whole, alone = ended @ network.same_chain, network.same_chain.sum(axis=0) == 1
+    return np.where(network.closed | alone, ended, whole * network.passes)
 
 
 def _more(network: Network, m: dict[str, Any], point: int, wanted: RequestedOutputs) -> list[dict[str, Any]]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sojourn.model.distribution_registry import Exponential
 from sojourn.model.network_arrays import Network
-from sojourn.solve.markov.phase_type import PhaseTypeService, arrivals, phases
+from sojourn.solve.markov.phase_type import arrivals, phases
 
 RULES = {"fcfs": "ordered", "priority": "ordered", "ps": "shared", "siro": "random", "lcfs_pr": "last",
          "priority_preemptive": "preemptive"}  # fmt: skip
@@ -79,7 +80,7 @@ def spec(network: Network, most_open: int = UNLIMITED) -> NetworkSpec:
         priority=_levels(network),
         population=[max(int(n), 0) for n in network.population],
         open=[not closed for closed in network.closed],
-        routes=[_targets(network, k, c) for k in range(out + 1) for c in range(len(network.classes))],
+        routes=_routes(network),
         shortest=[
             (k, c) in network.choices and network.choices[k, c].policy == "jsq"
             for k in range(out + 1) for c in range(len(network.classes))
@@ -97,9 +98,7 @@ def spec(network: Network, most_open: int = UNLIMITED) -> NetworkSpec:
 def _station(network: Network, k: int) -> Station:
     found: list[ServicePhase] = []
     for c in np.flatnonzero(network.visits[k]):
-        law = phases(network.service[k][c])
-        assert law is not None, "ctmc.refuses let a law pass that has no phases"
-        found += _phases(law, int(c), len(found))
+        found += _phases(network.service[k][c], int(c), len(found))
     kind = rule(network, k)
     servers = UNLIMITED if kind == "delay" else int(network.servers[k])
     speed: list[float] = []
@@ -117,7 +116,11 @@ def _station(network: Network, k: int) -> Station:
     )  # fmt: skip
 
 
-def _phases(law: PhaseTypeService, cls: int, first: int) -> list[ServicePhase]:
+def _phases(time: object, cls: int, first: int) -> list[ServicePhase]:
+    if isinstance(time, Exponential):
+        return [ServicePhase(cls, 1.0, 1 / time.mean, [])]
+    law = phases(time)
+    assert law is not None, "ctmc.refuses let a law pass that has no phases"
     return [
         ServicePhase(cls, float(law.start[i]), float(law.end[i]),
               [(first + j, float(r)) for j, r in enumerate(law.rates[i]) if j != i and r > 0])
@@ -129,15 +132,25 @@ def _outside(network: Network) -> Station:
     """Where closed customers think."""
     found: list[ServicePhase] = []
     for c in np.flatnonzero(network.think_s > 0):
-        law = phases(network.think[c])
-        assert law is not None, "ctmc.refuses let a think time pass that has no phases"
-        found += _phases(law, int(c), len(found))
+        found += _phases(network.think[c], int(c), len(found))
     return Station("delay", UNLIMITED, [], UNLIMITED, False, False, found)
 
 
 def _levels(network: Network) -> list[int]:
     """Priorities as 0, 1, …, so that any number given fits."""
+    if not network.priority.any():
+        return [0] * len(network.classes)
     return np.unique(network.priority, return_inverse=True)[1].astype(int).tolist()
+
+
+def _routes(network: Network) -> list[list[Target]]:
+    """Of all states; kept with the routes, which many networks share."""
+    at_once = (network.closed & (network.think_s == 0)).tobytes()
+    kept: dict[bytes, list[list[Target]]] = network.routes.__dict__.setdefault("targets", {})
+    if at_once not in kept:
+        states = [(k, c) for k in range(len(network.stations) + 1) for c in range(len(network.classes))]
+        kept[at_once] = [_targets(network, k, c) for k, c in states]
+    return kept[at_once]
 
 
 def _targets(network: Network, k: int, c: int) -> list[Target]:
