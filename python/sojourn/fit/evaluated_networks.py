@@ -44,11 +44,10 @@ class EvaluatedNetworks:
         """`values` B x unknowns; each of the B in each configuration (of `which`)."""
         chosen = list(range(len(self.networks)) if which is None else which)
         rows = np.atleast_2d(values)
-        own = self._parameters(rows)
-        changes = [self.formulas.changes(own, i, len(rows)) for i in chosen]
+        changes = self.formulas.changes(self._parameters(rows), chosen, len(rows))
         if self.points is None:
             each = [self._put(self.networks[i], row) for row in rows for i in chosen]
-            return [self.formulas.put(n, changes[at % len(chosen)], at // len(chosen)) for at, n in enumerate(each)]
+            return [self.formulas.put(network, changes, at) for at, network in enumerate(each)]
         points = self.points.take(np.tile(np.array(chosen, np.intp), len(rows)))
         for change, column in zip(self.edits, rows.T, strict=True):
             if isinstance(change, NumberEdit):

@@ -23,8 +23,9 @@ from sojourn.model.unknown_parameters import Unknown
 from sojourn.solve.parameter_variation import Edit, NumberEdit
 
 Array = NDArray[np.float64]
-Change = Array | dict[str, Array]
+Change = Array | dict[str, Array] | list[Array]
 PART = "parameters."
+TIMES = ("service_s", "think_s")  # of a network
 
 
 @dataclass(frozen=True)
@@ -53,39 +54,51 @@ class FormulaValues:
             if (own := frozenset().union(*(needs.get(n, frozenset()) for n in formula.arithmetic.names)))
         ]
         self.changed = [name for name in needs if needs[name]]
+        self.columns = self._columns()
 
     def lowered(self, path: str) -> bool:
         """Whether a value of this parameter is put in by the model."""
         return any(path.removeprefix(PART) in t.needs and t.put is None for t in self.targets)
 
-    def parameters(self, values: Mapping[str, Array], configuration: int) -> dict[str, Any]:
-        """All parameters, those that change as one value a row; `values`: of unknown ones, by name."""
-        found: dict[str, Any] = {**self.given[configuration], **values}
+    def _columns(self) -> dict[str, Array]:
+        """Parameters that are known and that a formula needs, by configuration."""
+        order = [arithmetic for name, arithmetic in self.order if name in self.changed]
+        read = {n for a in (*order, *(t.formula.arithmetic for t in self.targets)) for n in a.names}
+        known = (read | set(self.measured)) - {BUSY, PRESENT} - set(self.changed)
+        return {name: np.array([float(one[name]) for one in self.given]) for name in sorted(known)}
+
+    def parameters(self, values: Mapping[str, Array], which: Sequence[int]) -> dict[str, Array]:
+        """Those that formulas need, as rows x configurations, or 1 in place of either; `values`: of unknown ones, by name."""
+        found = {name: column[None, which] for name, column in self.columns.items()}
+        found |= {name: np.asarray(column)[:, None] for name, column in values.items()}
         for name, arithmetic in self.order:
             if name in self.changed:
-                found[name] = arithmetic.value(found)
+                found[name] = np.asarray(arithmetic.value(found))
         return found
 
-    def changes(self, values: Mapping[str, Array], configuration: int, rows: int) -> list[Change]:
-        """By target, what is put into the network of each row; of a time that depends on the load its parameters."""
-        found = self.parameters(values, configuration)
+    def changes(self, values: Mapping[str, Array], which: Sequence[int], rows: int) -> list[Change]:
+        """By target, what is put into each network, configurations fastest; of a time that depends on the load its parameters."""
+        found, shape = self.parameters(values, which) if self.targets else {}, (rows, len(which))
         each: list[Change] = []
         for target in self.targets:
+            own = {n: found[n] for n in target.formula.arithmetic.names if n not in (BUSY, PRESENT)}
             if target.formula.of_load:
-                names = [n for n in target.formula.arithmetic.names if n != BUSY]
-                each.append({n: np.broadcast_to(np.asarray(found[n], float), (rows,)) for n in names})
+                each.append({n: np.broadcast_to(column, shape).ravel() for n, column in own.items()})
             elif isinstance(target.formula, RatesFormula):
-                columns = {
-                    n: np.asarray(v, float).reshape(-1, 1)
-                    for n, v in found.items()
-                    if n in target.formula.arithmetic.names
-                }
-                most = len(self.networks[configuration].rates[_station(self.networks[configuration], target.path)])
-                rates = target.formula.arithmetic.value({**columns, PRESENT: np.arange(1.0, most + 1)})
-                each.append(np.broadcast_to(rates, (rows, most)))
+                each.append(self._rates(target, {n: np.broadcast_to(c, shape) for n, c in own.items()}, which, rows))
             else:
-                each.append(np.broadcast_to(target.formula.arithmetic.value(found), (rows,)))
+                each.append(np.broadcast_to(target.formula.arithmetic.value(own), shape).ravel())
         return each
+
+    def _rates(self, target: FormulaTarget, own: Mapping[str, Array], which: Sequence[int], rows: int) -> list[Array]:
+        """With 1, 2, … present, of as many as a configuration has."""
+        each = []
+        for c, configuration in enumerate(which):
+            network = self.networks[configuration]
+            present = np.arange(1.0, len(network.rates[_station(network, target.path)]) + 1)
+            rates = target.formula.arithmetic.value({**{n: v[:, c : c + 1] for n, v in own.items()}, PRESENT: present})
+            each.append(np.broadcast_to(rates, (rows, len(present))))
+        return [of[row] for row in range(rows) for of in each]
 
     def in_arrays(self, points: NetworkPoints) -> bool:
         """Whether all of them are numbers in the arrays of networks."""
@@ -93,17 +106,19 @@ class FormulaValues:
             t.formula.of_load or (isinstance(t.put, NumberEdit) and points.takes(t.put.place)) for t in self.targets
         )
 
-    def put_all(self, points: NetworkPoints, changes: Sequence[Sequence[Change]]) -> NetworkPoints:
-        """Into all points, `changes` of each configuration; these run fastest."""
-        for number, target in enumerate(self.targets):
-            own = [each[number] for each in changes]
-            if isinstance(target.put, NumberEdit):
-                points = target.put.every(points, np.stack([np.asarray(one) for one in own], axis=1).ravel())
-                continue
-            at = _dependent(self.model, target.path)
-            for name in own[0] if at is not None and isinstance(own[0], dict) else ():
-                column = np.stack([one[name] for one in own if isinstance(one, dict)], axis=1).ravel()
-                points = points.put(NumberPlace(DEPENDENT, (at or 0,), name), column)
+    def put_all(self, points: NetworkPoints, changes: Sequence[Change]) -> NetworkPoints:
+        """Into all points. A search may come to where a formula of a time is below 0 or no number: there it takes no time."""
+        for target, values in zip(self.targets, changes, strict=True):
+            if isinstance(values, dict):
+                number = _dependent(self.model, target.path)
+                assert number is not None, "a formula of the load is a time"
+                for name, column in values.items():
+                    points = points.put(NumberPlace(DEPENDENT, (number,), name), column)
+            elif isinstance(target.put, NumberEdit):
+                each = np.asarray(values)
+                if target.put.place.field in TIMES:
+                    each = np.maximum(np.nan_to_num(each, nan=0.0), 0.0)
+                points = target.put.every(points, each)
         return points
 
     @property
@@ -115,19 +130,17 @@ class FormulaValues:
         """Of these the values in each row and configuration, rows outermost, by key."""
         if not self.measured:
             return {}
-        found = [self.parameters(values, i) for i in which]
+        found, shape = self.parameters(values, which), (rows, len(which))
         return {
-            (f"{PART}{name}", "", "parameter"): np.stack(
-                [np.broadcast_to(np.asarray(one[name], float), (rows,)) for one in found], axis=1
-            ).ravel()
-            for name in self.measured
+            (f"{PART}{name}", "", "parameter"): np.broadcast_to(found[name], shape).ravel() for name in self.measured
         }
 
-    def put(self, network: Network, changes: Sequence[Change], row: int) -> Network:
+    def put(self, network: Network, changes: Sequence[Change], at: int) -> Network:
+        """Into the network of one row and configuration."""
         for target, values in zip(self.targets, changes, strict=True):
             if target.put is not None:
-                one = {n: float(c[row]) for n, c in values.items()} if isinstance(values, dict) else values[row]
-                network = target.put(network, one if isinstance(one, dict) or one.ndim else one.item())
+                one = {n: float(c[at]) for n, c in values.items()} if isinstance(values, dict) else values[at]
+                network = target.put(network, one.item() if isinstance(one, np.generic) else one)
         return network
 
     def weight(self, name: str, path: str, configuration: int) -> float:
@@ -140,7 +153,9 @@ class FormulaValues:
             off, on = (
                 float(
                     np.ravel(
-                        target.formula.arithmetic.value({**self.parameters(v, configuration), BUSY: 0.0, PRESENT: 1.0})
+                        target.formula.arithmetic.value(
+                            {**self.parameters(v, [configuration]), BUSY: 0.0, PRESENT: 1.0}
+                        )
                     )[0]
                 )
                 for v in (none, {**none, name: np.ones(1)})

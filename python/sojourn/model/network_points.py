@@ -55,6 +55,7 @@ class NetworkPoints(Sequence[Network]):
         self.which = np.arange(len(bases)) if which is None else which
         self.columns, self.parts = dict(columns or {}), dict(parts or {})
         self.made: dict[int, Network] = {}
+        self.stacks: dict[str, Values] = {}  # arrays of the bases, which points of the same bases share
 
     def __len__(self) -> int:
         return len(self.which)
@@ -86,8 +87,9 @@ class NetworkPoints(Sequence[Network]):
         first = getattr(self.bases[0], name)
         if all(getattr(base, name) is first for base in self.bases):
             return np.broadcast_to(first, (len(self), *first.shape))
-        every = np.stack([getattr(base, name) for base in self.bases])
-        return every if self.plain else every[self.which]
+        if name not in self.stacks:
+            self.stacks[name] = np.stack([getattr(base, name) for base in self.bases])
+        return self.stacks[name] if self.plain else self.stacks[name][self.which]
 
     def part(self, field: str, at: int, name: str) -> Values:
         """P, a number of a multicore station, or a parameter of a time that depends on the load."""
@@ -124,7 +126,7 @@ class NetworkPoints(Sequence[Network]):
             if (place.field, place.name) != (HOSTS, "cores"):
                 return made
             return made.put(NumberPlace("servers", place.at), values)
-        column = np.array(self.column(place.field))
+        column = np.array(self.column(place.field), order="C")
         column.reshape(len(self), -1)[:, _flat(place.at, column.shape[1:])] = (
             values / place.over if place.over != 1 else values
         )
@@ -143,16 +145,20 @@ class NetworkPoints(Sequence[Network]):
 
     def take(self, points: Points) -> NetworkPoints:
         """Some of them."""
-        return NetworkPoints(
-            self.bases, self.which[points], {name: column[points] for name, column in self.columns.items()},
-            {part: values[points] for part, values in self.parts.items()},
-        )  # fmt: skip
+        columns = {name: column[points] for name, column in self.columns.items()}
+        return self._of_bases(self.which[points], columns, {part: v[points] for part, v in self.parts.items()})
 
     def _with(
         self, columns: Mapping[str, Values] | None = None, parts: Mapping[Part, Values] | None = None
     ) -> NetworkPoints:
-        columns, parts = {**self.columns, **(columns or {})}, {**self.parts, **(parts or {})}
-        return NetworkPoints(self.bases, self._given, columns, parts)
+        return self._of_bases(self._given, {**self.columns, **(columns or {})}, {**self.parts, **(parts or {})})
+
+    def _of_bases(
+        self, which: Points | None, columns: Mapping[str, Values], parts: Mapping[Part, Values]
+    ) -> NetworkPoints:
+        made = NetworkPoints(self.bases, which, columns, parts)
+        made.stacks = self.stacks
+        return made
 
     @property
     def _given(self) -> Points | None:

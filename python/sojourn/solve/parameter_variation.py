@@ -19,7 +19,7 @@ from sojourn.model import Choice, Distribution, Exponential, Model, Multicore, N
 from sojourn.model.check_model import check_station, check_time
 from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
-from sojourn.model.network_points import HOSTS, NetworkPoints, NumberPlace
+from sojourn.model.network_points import HOSTS, LAWS, NetworkPoints, NumberPlace
 from sojourn.model.parameters import NumberByFactor
 
 NOUNS = ("classes", "stations", "regions")
@@ -43,7 +43,8 @@ class NumberEdit:
     def every(self, points: NetworkPoints, values: np.ndarray) -> NetworkPoints:
         """A number for each point, P; raises what one of them raises."""
         each = np.asarray(values, float)
-        for at in {int(np.argmin(each)), int(np.argmax(each)), int(np.argmin(np.isfinite(each)))}:
+        plain = self.place.field in LAWS and bool(np.isfinite(each).all() and each.min() >= 0)  # a mean, or a rate
+        for at in () if plain else {int(np.argmin(each)), int(np.argmax(each)), int(np.argmin(np.isfinite(each)))}:
             self.one(points[at], values[at].item())
         return points.put(self.place, values)
 
