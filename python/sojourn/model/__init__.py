@@ -4,7 +4,7 @@ components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, 
 distribution_types      service, think and inter-arrival times with their moments; distribution_registry: all by name
 model                   Model: the components together  check_model   what is wrong with one
 parameters              [parameters]: unknowns, cases, what runs measured; formulas: texts in place of numbers
-network_arrays          the arrays that every method works on; lowering: how they are made
+network_arrays          the arrays that every method works on; lowering: how they are made; network_points: of many networks at once
 """
 
 from sojourn.model.components import (
