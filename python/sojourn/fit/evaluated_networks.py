@@ -24,6 +24,7 @@ from sojourn.model.unknown_parameters import replaced
 from sojourn.solve.parameter_variation import Edit, NumberEdit, edit
 
 Array = NDArray[np.float64]
+TIMES = ("service_s", "service", "think_s", "think")  # of a network: what unknown times change
 
 
 class EvaluatedNetworks:
@@ -39,6 +40,7 @@ class EvaluatedNetworks:
         self.formulas = FormulaValues(model, models, edit_of)
         self.edits = [self._edit(path) for path in paths]
         self.points = self._points()
+        self.alike = self.points is None and self._alike()
 
     def at(self, values: Array, which: Sequence[int] | None = None) -> Sequence[Network]:
         """`values` B x unknowns; each of the B in each configuration (of `which`)."""
@@ -46,7 +48,8 @@ class EvaluatedNetworks:
         rows = np.atleast_2d(values)
         changes = self.formulas.changes(self._parameters(rows), chosen, len(rows))
         if self.points is None:
-            each = [self._put(self.networks[i], row) for row in rows for i in chosen]
+            networks = [self.networks[i] for i in chosen]
+            each = [network for row in rows for network in self._each(networks, row)]
             return [self.formulas.put(network, changes, at) for at, network in enumerate(each)]
         points = self.points.take(np.tile(np.array(chosen, np.intp), len(rows)))
         for change, column in zip(self.edits, rows.T, strict=True):
@@ -76,6 +79,22 @@ class EvaluatedNetworks:
         told = all(isinstance(change, NumberEdit) and points.takes(change.place) for change in own)
         known = all(change is not None for change in self.edits) and self.formulas.in_arrays(points)
         return points if told and known else None
+
+    def _alike(self) -> bool:
+        """Whether unknowns are of times only, and no configuration has times of its own: then they go in once for all."""
+        first = self.networks[0]
+        own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
+        return own and None not in self.edits and not self.formulas.targets and all(
+            np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
+            and n.service == first.service and n.think == first.think for n in self.networks
+        )  # fmt: skip
+
+    def _each(self, networks: Sequence[Network], row: Array) -> list[Network]:
+        if not self.alike:
+            return [self._put(network, row) for network in networks]
+        first = self._put(networks[0], row)
+        times = {name: getattr(first, name) for name in TIMES}
+        return [first, *(network.altered(**times) for network in networks[1:])]
 
     def _put(self, network: Network, row: Array) -> Network:
         lowered = {self.paths[i]: float(row[i]) for i, change in enumerate(self.edits) if change is None}

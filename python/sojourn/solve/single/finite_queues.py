@@ -24,7 +24,7 @@ class FiniteQueuePoint:
 
 def rows(networks: Sequence[Network], points: Sequence[FiniteQueuePoint], wanted: RequestedOutputs) -> ExtraRows:
     """Variance of the number, p(n), and all that is known of waiting and response."""
-    made = ExtraRows(networks, ["ok"] * len(points))
+    made = ExtraRows(networks, ["ok"] * len(points), wanted)
     made.put("queue_length_variance", np.array([p.law.variance for p in points]))
     waits = [p.wait for p in points if p.wait is not None]
     if len(waits) == len(points):

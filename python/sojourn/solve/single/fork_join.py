@@ -57,7 +57,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
     branches = np.array([_branches(n) for n in networks])
     found = response_s(read.total, read.mean_s, branches)
-    answer = OpenQueuePoints(read, exact=int(branches.max()) <= 2)
+    answer = OpenQueuePoints(read, wanted, exact=int(branches.max()) <= 2)
     return answer.solution(found[:, None] - read.service_s)
 
 

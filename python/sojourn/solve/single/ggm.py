@@ -91,7 +91,7 @@ def _with(
     def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         read = StationArrays(networks)
         q = MMm(read.total, read.mean_s, read.servers)
-        return OpenQueuePoints(read, exact=False).solution(
+        return OpenQueuePoints(read, wanted, exact=False).solution(
             np.repeat(wait(q, *scvs(read))[:, None], read.rate.shape[1], axis=1)
         )
 
@@ -101,7 +101,7 @@ def _with(
 def run_bounds(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     """No value, but low and high of wait, response and number."""
     read = StationArrays(networks)
-    answer = OpenQueuePoints(read)
+    answer = OpenQueuePoints(read, wanted)
     low, high = kingman(MMm(read.total, read.mean_s, read.servers), *scvs(read))
     stable = answer.stable.copy()
     found = answer.solution(np.full_like(read.service_s, np.nan))

@@ -36,7 +36,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer = OpenQueuePoints(read)
+    answer = OpenQueuePoints(read, wanted)
     pairs = [_grids(n) if stable else None for n, stable in zip(networks, answer.stable, strict=True)]
     rows = answer.rows
     rows.put("waiting_probability", _each(pairs, lambda grid: grid.waits))

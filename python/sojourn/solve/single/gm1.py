@@ -70,7 +70,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer, s = OpenQueuePoints(read), read.mean_s
+    answer, s = OpenQueuePoints(read, wanted), read.mean_s
     gaps = [n.arrivals[0] for n in networks]
     given = zip(gaps, s, read.load, strict=True)
     free = np.array([spare(g, m, load) for g, m, load in given if isinstance(g, Distribution)])

@@ -102,7 +102,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer, s = OpenQueuePoints(read), read.mean_s
+    answer, s = OpenQueuePoints(read, wanted), read.mean_s
     q = MG1(read.total, s, s**2, s**3)
     spread, rows = each(q.waiting_variance, read), answer.rows
     response = each(q.response_s, read)

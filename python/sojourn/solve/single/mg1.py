@@ -115,7 +115,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer = OpenQueuePoints(read)
+    answer = OpenQueuePoints(read, wanted)
     q = MG1(read.total, read.mean_s, (read.share * read.second).sum(axis=1), (read.share * read.third).sum(axis=1))
     response = q.waiting_s[:, None] + read.service_s
     spread = q.waiting_variance[:, None] + read.second - read.service_s**2

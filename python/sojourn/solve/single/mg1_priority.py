@@ -106,7 +106,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer, level = OpenQueuePoints(read), networks[0].priority
+    answer, level = OpenQueuePoints(read, wanted), networks[0].priority
     preemptive = networks[0].discipline[0] == "priority_preemptive"
     answer.served = served_rates(read.rate, read.service_s, level)
     q = priorities(read.rate, read.service_s, read.second, read.third, level, preemptive)

@@ -32,7 +32,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    rows = ExtraRows(networks, ["ok"] * len(networks))
+    rows = ExtraRows(networks, ["ok"] * len(networks), wanted)
     number = read.rate * read.service_s
     rows.put("queue_length_variance", number.sum(axis=1))
     if number.shape[1] > 1:

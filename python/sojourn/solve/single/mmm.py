@@ -137,7 +137,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer, q = OpenQueuePoints(read), MMm(read.total, read.mean_s, read.servers)
+    answer, q = OpenQueuePoints(read, wanted), MMm(read.total, read.mean_s, read.servers)
     thinned(answer.rows, read, q.number, q.number_variance)
     if read.fcfs:
         times(answer.rows, q, wanted)

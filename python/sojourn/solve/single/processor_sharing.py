@@ -42,7 +42,7 @@ def busy_period_variance(work2: Array, load: Array, service_s: Array, second: Ar
 
 def _run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
-    answer, q = OpenQueuePoints(read), MMm(read.total, read.mean_s, read.servers)
+    answer, q = OpenQueuePoints(read, wanted), MMm(read.total, read.mean_s, read.servers)
     with np.errstate(invalid="ignore", divide="ignore"):
         longer = q.waiting_s / read.mean_s
     thinned(answer.rows, read, q.number, q.number_variance)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 
 ANY = ("fcfs", "ps", "lcfs_pr", "siro", "priority", "priority_preemptive")
 BLIND = ("fcfs", "ps", "lcfs_pr", "siro")  # the number present does not depend on which of these it is
@@ -90,12 +91,12 @@ class StationArrays:
     @cached_property
     def rate(self) -> Array:
         """P x C, 1/s."""
-        return np.stack([n.rate_per_s for n in self.networks])
+        return np.asarray(stacked(self.networks, "rate_per_s"))
 
     @cached_property
     def service_s(self) -> Array:
         """P x C, means."""
-        return np.stack([n.service_s[0] for n in self.networks])
+        return np.asarray(stacked(self.networks, "service_s")[:, 0])
 
     @cached_property
     def second(self) -> Array:
@@ -115,7 +116,7 @@ class StationArrays:
     @cached_property
     def servers(self) -> Array:
         """P."""
-        return np.array([float(n.servers[0]) for n in self.networks])
+        return np.asarray(stacked(self.networks, "servers")[:, 0], float)
 
     @cached_property
     def total(self) -> Array:

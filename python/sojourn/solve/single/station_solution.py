@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import stacked
 from sojourn.solve.load_dependent_times import saturation
+from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.single.station_arrays import StationArrays
 from sojourn.solve.solution import Solution
 
@@ -18,7 +20,8 @@ WHOLE = ("response_time_variance", "response_time_quantile")  # of the system to
 class ExtraRows:
     """Rows beyond the means; what is not finite at a point becomes a row without a number, with the point's status."""
 
-    def __init__(self, networks: Sequence[Network], status: Sequence[str]) -> None:
+    def __init__(self, networks: Sequence[Network], status: Sequence[str], wanted: RequestedOutputs) -> None:
+        self.further = wanted.further  # else none is made
         self.made: list[dict[str, Any]] = []
         self.station = networks[0].stations[0]
         self.classes = networks[0].classes
@@ -27,6 +30,8 @@ class ExtraRows:
 
     def put(self, metric: str, values: Array, **key: float) -> None:
         """`values`: P of the station, or P x C by class (then also of the station where there is one class)."""
+        if not self.further:
+            return
         values = np.asarray(values, float)
         of_customers = metric.startswith(("waiting", "response"))
         if values.ndim == 1:
@@ -42,7 +47,8 @@ class ExtraRows:
 
     def system(self, cls: str, metric: str, values: Array) -> None:
         """Rows of the whole system."""
-        self._add(cls, metric, np.asarray(values, float), {}, station="")
+        if self.further:
+            self._add(cls, metric, np.asarray(values, float), {}, station="")
 
     def _add(self, cls: str, metric: str, values: Array, key: dict[str, float], station: str | None = None) -> None:
         if station is None and metric in WHOLE and (cls or len(self.classes) == 1):
@@ -64,7 +70,7 @@ class ExtraRows:
 
 def _idle(networks: Sequence[Network]) -> np.ndarray:
     """P x C, closed classes without customers: they have no times. An open class of rate 0 has those of one who came."""
-    return np.array([n.closed & (n.population == 0) for n in networks])
+    return np.asarray(stacked(networks, "population") == 0)
 
 
 def probabilities(rows: ExtraRows, table: Array) -> None:
@@ -76,12 +82,12 @@ def probabilities(rows: ExtraRows, table: Array) -> None:
 class OpenQueuePoints:
     """An open queue at P points: which are stable, and what the unstable ones can still do."""
 
-    def __init__(self, read: StationArrays, exact: bool = True) -> None:
+    def __init__(self, read: StationArrays, wanted: RequestedOutputs, exact: bool = True) -> None:
         self.read = read
         self.stable = read.load < 1
         fine = "ok" if exact else "approximate"
         self.status = [fine if s else "unstable" for s in self.stable]
-        self.rows = ExtraRows(read.networks, self.status)
+        self.rows = ExtraRows(read.networks, self.status, wanted)
         with np.errstate(divide="ignore"):
             self.limit = (
                 read.rate.sum(axis=1) * saturation(read.networks)
