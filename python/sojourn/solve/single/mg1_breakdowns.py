@@ -82,7 +82,7 @@ def refuses(n: Network) -> str | None:
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = _Breaking(networks)
-    answer = OpenQueuePoints(read)
+    answer = OpenQueuePoints(read, wanted)
     second = (read.share * read.second).sum(axis=1)
     waits = waiting_s(read.total, read.mean_s, second, read.often, read.down)
     solution = answer.solution(each(waits, read))
