@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from sojourn.errors import InputError
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.model import Breakdowns, Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
@@ -28,6 +30,7 @@ BY_LOAD = {
     "its time falls with the load": "work_s * (1 + saved * (1 - u)**2)",
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
+USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
 
@@ -117,6 +120,19 @@ def _changes(runs: FitRuns, resource: str) -> bool:
     return len(each) > 2 and max(each) > CHANGES * min(each)
 
 
+def _by_utilisation(runs: FitRuns, resource: str, servers: int, falls: bool) -> tuple[float | None, float]:
+    """Where the search of a time that changes begins: the straight line of busy/throughput over (1 - u)^2, or u, by least squares. Its
+    value where that is 0, s, and its rise relative to it."""
+    told = [(run.busy[resource], run.means["", "throughput"][0]) for run in runs.runs
+            if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
+    busy, done = np.array(told, float).reshape(-1, 2).T
+    u = np.minimum(busy / servers, 1.0)
+    if len(busy) < 2 or np.ptp(u) < LEAST_CHANGE:
+        return None, USUAL_CHANGE
+    rise, work_s = np.polyfit((1 - u) ** 2 if falls else u, busy / done, 1)
+    return (float(work_s), float(max(rise / work_s, LEAST_CHANGE))) if work_s > 0 else (None, USUAL_CHANGE)
+
+
 def _watched(runs: FitRuns) -> list[str]:
     """The first resource that tells CPU time, and disks."""
     cpu = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
@@ -148,7 +164,8 @@ def _model(
     parameters: dict[str, float | str] = {}
     if formula:
         demands["service"] = {"user": formula}
-        parameters = {"work_s": Unknown(), "saved" if "saved" in formula else "grown": Unknown(0.3, 0.0)}
+        work_s, change = _by_utilisation(runs, tied or "", servers.count, "saved" in formula)
+        parameters = {"work_s": Unknown(work_s), "saved" if "saved" in formula else "grown": Unknown(change, 0.0)}
     observed = {"service": tied} if tied else {"cpu": beside} if beside else {}
     factors = {servers.factor: "stations.service.servers"} if servers.factor else {}
     return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors, parameters=parameters)

@@ -1,0 +1,43 @@
+"""A CPU time that changes with the load: offered by auto, and its search begins where the utilisation law has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sojourn.fit.candidate_models import candidates
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.model.unknown_parameters import unknowns
+
+AT_REST_S, AT_LOAD_S = 3.50e-3, 2.50e-3
+
+
+def run(rate: float, falls: bool) -> FitRun:
+    """D = 2.5 ms (1 + 0.4 (1 - u)^2), or 2.5 ms (1 + 0.4 u), with u = rate D (fixed point); R = D/(1 - u)."""
+    cpu_s = AT_REST_S
+    for _ in range(200):
+        u = rate * cpu_s
+        cpu_s = AT_LOAD_S * (1 + 0.4 * ((1 - u) ** 2 if falls else u))
+    means = {("", "throughput"): (rate, 0.01), ("", "response_time"): (cpu_s / (1 - rate * cpu_s), 0.02)}
+    return FitRun(f"rate-{rate:g}", {"rate_per_s": rate}, means, {"cpu": rate * cpu_s}, cores=1)
+
+
+@pytest.mark.parametrize(("falls", "word", "name"), [(True, "falls", "saved"), (False, "grows", "grown")])
+def test_the_search_begins_at_the_utilisation_law(falls: bool, word: str, name: str) -> None:
+    runs = FitRuns([run(rate, falls) for rate in (30.0, 90.0, 150.0, 210.0)])
+    model = candidates(runs)[f"1 server, busy as cpu was, its time {word} with the load"]
+    begins = {path: float(unknown) for path, unknown in unknowns(model).items()}
+    assert begins["parameters.work_s"] == pytest.approx(AT_LOAD_S, rel=1e-6)
+    assert begins[f"parameters.{name}"] == pytest.approx(0.4, rel=1e-5)
+
+
+def test_a_time_that_does_not_change_is_offered_no_such_model() -> None:
+    same = [
+        FitRun(
+            f"{rate}",
+            {"rate_per_s": rate},
+            {("", "throughput"): (rate, 0.01), ("", "response_time"): (0.01, 0.02)},
+            {"cpu": rate * 3e-3},
+        )
+        for rate in (30.0, 90.0, 150.0)
+    ]
+    assert not any("with the load" in name for name in candidates(FitRuns(same)))
