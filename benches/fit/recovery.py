@@ -31,6 +31,7 @@ from sojourn.simulate.simulated_run import record_run
 from sojourn.stats.batch_means import batch_interval, rate_interval, standard_error
 
 CUT, SAMPLES = (0.1, 0.98), 100  # from where to where of a run is measured
+LEVEL = 0.95  # of intervals of unknowns
 FIELDS = ("template", "seed", "kind", "name", "truth", "value", "low", "high", "held")
 KINDS = {"right": TEMPLATES, "misspecified": MISSPECIFIED, "untold": UNTOLD}
 ALL = TEMPLATES | MISSPECIFIED | UNTOLD
@@ -70,7 +71,7 @@ def recovered(name: str, seed: int, passes: int) -> list[Row]:
     model = replace(t.model, observed={station: station for station in t.watched})
     try:
         runs = FitRuns([simulated(t, level, passes, base + i) for i, level in enumerate(t.levels)])
-        fitted = fit_model(runs, model, seed=seed)
+        fitted = fit_model(runs, model, LEVEL, seed)
         later = FitRuns([simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)])
         table = fitted.validate(later, level=0.9)
     except SojournError as error:

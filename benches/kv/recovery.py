@@ -24,6 +24,7 @@ from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn_cases import kv
 
+LEVEL = 0.95  # of intervals of unknowns
 SPREAD, STATED = 0.05, 0.005  # between runs of a configuration; within a run
 RECORDED = Path(__file__).parent / "recorded/2026-11-26"
 CLIENT = ("client", "", "residence_time")
@@ -52,7 +53,7 @@ def made(
 def held(model: sj.Model, truth: Mapping[str, float], points: Any, new: Any, seed: int) -> list[tuple[str, bool]]:
     """What was asked → whether its interval holds the truth."""
     rng = np.random.default_rng(seed)
-    fitted = sj.fit(FitRuns(made(model, truth, points, rng)), model, seed=seed)
+    fitted = sj.fit(FitRuns(made(model, truth, points, rng)), model, LEVEL, seed)
     found = [("unknowns", e.low <= truth[path] <= e.high) for path, e in fitted.estimates.items()]
     for run in made(model, truth, new, rng):
         told = fitted.predict(run.factors, 0.9)

@@ -34,8 +34,10 @@ from sojourn.query.query import as_source  # noqa: E402
 from sojourn.query.sources.simulated import SimulatedSource  # noqa: E402
 from sojourn.query.sources.source import Source  # noqa: E402
 from sojourn.simulate.simulated_run import as_run  # noqa: E402
+from sojourn.units import USUAL_LEVEL as LEVEL  # noqa: E402
 
 LENGTH_S = 667.0
+AROUND = 0.03  # of the level, what the coverage must be
 ORDER = list(NUMBERS)  # in raw.csv a query is its number here, from 1
 FIRST_SEED = 30_000  # not those on which a method was chosen, nor those that judged an earlier one
 WAITS, LOAD = 0.509433962264, 0.75  # Erlang's C of 3 erlangs and 4 servers, utilisation
@@ -122,15 +124,16 @@ def summary(found: list[dict[str, object]], truths: dict[str, float]) -> str:
             share = sum(row["low"] <= truth <= row["high"] for row in own) / len(own)  # type: ignore[operator]
             widths = sorted((row["high"] - row["low"]) / 2 / truth for row in own)  # type: ignore[operator]
             cells.append(f"{share:.1%} | {widths[len(widths) // 2]:.1%}")
-            out += [] if 0.92 <= share <= 0.98 else [f"{text} ({kind}): {share:.1%}"]
+            out += [] if abs(share - LEVEL) <= AROUND else [f"{text} ({kind}): {share:.1%}"]
         lines.append(f"| `{text}` | {truth:.6g} | {' | '.join(cells)} |")
     numbers = sorted({int(str(row["seed"])) for row in found})
     seeds = len(numbers)
-    chance = 1.96 * math.sqrt(0.95 * 0.05 / seeds)
+    chance = 1.96 * math.sqrt(LEVEL * (1 - LEVEL) / seeds)
+    low, high = LEVEL - chance, LEVEL + chance
     head = f"""# Coverage of the intervals of queries
 
-95 % intervals, {seeds} seeds each (from {numbers[0]}); chance alone spreads a true 95 % over {0.95 - chance:.1%} to {0.95 + chance:.1%}.
-Demanded: 92 % to 98 %.
+{LEVEL:.0%} intervals, {seeds} seeds each (from {numbers[0]}); chance alone spreads a true {LEVEL:.0%} over {low:.1%} to {high:.1%}.
+Demanded: {LEVEL - AROUND:.0%} to {LEVEL + AROUND:.0%}.
 Outside: {", ".join(out) or "none"}. Half-widths: the median, relative to the truth.
 """
     return head + "\n" + "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ import polars as pl
 
 from sojourn.report import Cell, Figure, Series, Table
 from sojourn.study import mean_with_interval
+from sojourn.units import USUAL_LEVEL, percent
 from sojourn_cases.kv.middleware import configurations, response_bins
 from sojourn_cases.kv.table_cells import MS, number, three
 
@@ -59,7 +60,7 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
     )
     note = (
         "In ms, after the warm-up. Shift: median of the client less that of the middleware, mean of the repetitions with its "
-        "95 % interval: the way there and back, and what client and middleware take to read and write. Of the "
+        f"{percent(USUAL_LEVEL, 0)} interval: the way there and back, and what client and middleware take to read and write. Of the "
         "middleware's log, periods that lie whole in the window: it has fewer requests."
     )
     formats = (*[""] * 4, ".0f", *[".3f"] * 9)

@@ -14,6 +14,7 @@ from sojourn.design import TestedEstimate, ratio_of_pairs
 from sojourn.report import Block, Cell, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import Analysis
+from sojourn.units import USUAL_LEVEL, percent
 from sojourn_cases.kv.client_and_middleware import histogram_figures, shift_table
 from sojourn_cases.kv.middleware import frame
 from sojourn_cases.kv.table_cells import MS, mean, number, three
@@ -56,7 +57,8 @@ def split_table(rows: pl.DataFrame) -> Table:
     columns = ["design", "keys"]
     for k, (_, label, _) in enumerate(RATIOS):
         columns += [f"{label}, whole", f"{label}, split", "ratio" + " " * k, "low" + " " * k, "high" + " " * k]
-    note = "Split over the servers against whole, at equal clients; 95 % intervals over repetitions, in pairs. Times in ms."
+    told = f"{percent(USUAL_LEVEL, 0)} intervals over repetitions, in pairs"
+    note = f"Split over the servers against whole, at equal clients; {told}. Times in ms."
     if rows["repetition"].n_unique() == 1:
         note += " One repetition: no intervals."
     formats = ["", "", *[".0f"] * 2, *[".3f"] * 3, *[".3f"] * 10]

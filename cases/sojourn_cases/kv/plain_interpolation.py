@@ -27,6 +27,7 @@ from sojourn.files import parse_json, read_toml, write_output
 from sojourn.fit import FittedDefaults, ParameterEstimate
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
+from sojourn.units import USUAL_LEVEL
 from sojourn_cases.kv.middleware import configurations, frame, point_frame
 
 NAME = "plain interpolation"
@@ -140,7 +141,7 @@ class FittedInterpolation(FittedDefaults):
     """By design."""
 
     designs: Mapping[str, DesignLines]
-    level: float = 0.95
+    level: float = USUAL_LEVEL
     message: str = (
         "Straight lines of 1/X in 1/clients and the other factors, by design, gets and sets each by themselves."
     )

@@ -25,13 +25,12 @@ from sojourn.lab import split_cores
 from sojourn.report import Cell, Section, Table
 from sojourn.runs import RunFolder, recorded_work_s
 from sojourn.study import Analysis
-from sojourn.units import percent
+from sojourn.units import USUAL_LEVEL, percent
 from sojourn_cases.ntier.tier_demands import CLIENT, CORES, tier_demands
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
 
-LEVEL = 0.95
 ROUNDS = 5
 DOUBT = 0.5  # standard deviation of the exponent about 1 where nothing is known
 OPTIONS = {"section", "held_out", "alone", "groups"}
@@ -105,8 +104,8 @@ class Regressions:
         """A run of another mix on the same cores."""
         mix = {name: rate for name, rate in completed_per_s(run, self.groups).items() if name in self.plain.classes}
         slower = float(self.speed.slower(np.array([_work_s(run)]))[0])
-        told = (self.plain.saturation_rate_per_s(mix, self.busy, LEVEL),
-                self.usual.saturation_rate_per_s(mix, self.busy / slower, LEVEL))  # fmt: skip
+        told = (self.plain.saturation_rate_per_s(mix, self.busy, USUAL_LEVEL),
+                self.usual.saturation_rate_per_s(mix, self.busy / slower, USUAL_LEVEL))  # fmt: skip
         return HeldOutMix(str(run.manifest["factors"]["mix"]), tier_demands(run).per_s, told)
 
 
@@ -164,16 +163,16 @@ def _lines(fitted: int, judged: Sequence[HeldOutMix], alone: Sequence[HeldOutMix
 
 def _errors(judged: Sequence[HeldOutMix], which: int) -> str:
     sizes = [abs(one.errors[which]) for one in judged]
-    held = f"{sum(one.inside[which] for one in judged)} of {len(judged)} in their {percent(LEVEL, 0)} intervals"
+    held = f"{sum(one.inside[which] for one in judged)} of {len(judged)} in their {percent(USUAL_LEVEL, 0)} intervals"
     return f"{percent(median(sizes))} in the median, {percent(max(sizes))} at most; {held}"
 
 
 def _demands(told: Mapping[str, MixDemands]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for tier, one in told.items():
-        for kind, value in one.estimates(LEVEL).items():
+        for kind, value in one.estimates(USUAL_LEVEL).items():
             rows.append((tier, kind, *(1e6 * v for v in value)))
-    note = f"{LEVEL:.0%} intervals. Single demands are known much less well than the totals of mixes."
+    note = f"{USUAL_LEVEL:.0%} intervals. Single demands are known much less well than the totals of mixes."
     title = "CPU time of a page by tier and kind of page"
     return Table(title, ("tier", "kind", "us a page", "low", "high"), tuple(rows), note, ("", "", ".1f", ".1f", ".1f"))
 

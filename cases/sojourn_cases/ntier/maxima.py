@@ -18,14 +18,13 @@ from sojourn.errors import StudyError
 from sojourn.fit import ParameterEstimate
 from sojourn.report import Cell, Section, Table
 from sojourn.study import Analysis, FittedProtocol, RivalModels, is_interval, mean_with_interval
-from sojourn.units import percent, quantity
+from sojourn.units import USUAL_LEVEL, percent, quantity
 from sojourn_cases.ntier.tier_demands import CLIENT, TierDemands, tier_demands
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
 
 MS = 1e3
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         return Analysis()
     grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
     lines = [line for own in grown.values() for line in _grown(own)]
-    lead = "Mean throughput of the number of users with the greatest, with its 95 % interval."
+    lead = f"Mean throughput of the number of users with the greatest, with its {percent(USUAL_LEVEL, 0)} interval."
     return Analysis(tuple(lines), (Section("Most by cores", lead, (_table(each, found.rivals),)),))
 
 
@@ -160,4 +159,4 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
 
 def _said(model: FittedProtocol, factors: Mapping[str, Any]) -> float | None:
     """The throughput that a model says; None of what it does not know."""
-    return model.predict(factors, LEVEL).value("throughput", station="", cls="") if model.knows(factors) else None
+    return model.predict(factors, USUAL_LEVEL).value("throughput", station="", cls="") if model.knows(factors) else None

@@ -42,7 +42,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class CoveragePoint:
-    """One quantity at one rate: the truth with its sampling error (relative, 95 %), the model with the true parameters,
+    """One quantity at one rate: the truth with its sampling error (relative), the model with the true parameters,
     the model as fitted."""
 
     configuration: str
@@ -129,7 +129,7 @@ def _said(metrics: Metrics) -> dict[str, float]:
 
 
 def _seen(run: VirtualHostRun) -> dict[str, tuple[float, float]]:
-    """Mean response time and busy shares of a long run after its warm-up, each with its relative error at 95 %."""
+    """Mean response time and busy shares of a long run after its warm-up, each with its relative error."""
     response = run.response_s[int(WARM_UP * run.response_s.size) :]
     mean, low, high = batch_interval(response)
     busy = np.sum(list(run.states.values()), axis=0)

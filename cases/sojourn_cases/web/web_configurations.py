@@ -29,7 +29,7 @@ MEASURED = (
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its interval at 95 %."""
+    """A value with its interval."""
 
     value: float
     low: float

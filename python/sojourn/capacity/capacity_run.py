@@ -15,6 +15,7 @@ from sojourn.runs.generator_lateness import lateness_error
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import standard_error
+from sojourn.units import USUAL_LEVEL
 
 GUESSED = 0.1  # relative standard error of a mean without an interval
 BATCHES, LEAST_ABOVE = 20, 5  # of a run; requests above a quantile, below which nothing is said of its error
@@ -55,13 +56,17 @@ def _row(folder: RunFolder, metric: str) -> dict[str, float | None]:
         for row in rows.iter_rows(named=True):
             if row["class"] == "" and row.get("q") is None:
                 return row
-    return {"value": None, "low": None, "high": None}
+    return {"value": None, "low": None, "high": None, "level": None}
 
 
 def _error(row: Mapping[str, float | None]) -> float:
     """Relative standard error of a mean; that of a guess where nobody knows."""
     value, low, high = row["value"], row["low"], row["high"]
-    return standard_error(low, high) / value if value and low is not None and high is not None else GUESSED
+    return (
+        standard_error(low, high, row["level"] or USUAL_LEVEL) / value
+        if value and low is not None and high is not None
+        else GUESSED
+    )
 
 
 def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> float | None:

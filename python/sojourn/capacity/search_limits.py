@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import InputError
+from sojourn.units import USUAL_LEVEL
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class SearchLimits:
     runs: int = 8
     within_s: float = 180.0
     precision: float = 0.1
-    level: float = 0.9
+    level: float = USUAL_LEVEL
     up_to_per_s: float | None = None
     saturate: bool = False
     at_least_per_s: float | None = None

@@ -16,7 +16,7 @@ from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
 from sojourn.errors import ObjectiveMissed
 from sojourn.terminal import say
-from sojourn.units import duration_s, number
+from sojourn.units import USUAL_LEVEL, duration_s, number
 
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
@@ -46,7 +46,7 @@ def capacity(
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
     seed: Annotated[int | None, typer.Option(help="the schedules repeat from it [another each time]")] = None,
     timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
-    level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
+    level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     method: http.Method = None,
     header: http.Header = None,
     body: http.Body = None,

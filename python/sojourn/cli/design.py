@@ -12,6 +12,7 @@ import typer
 from sojourn.cli.console import console
 from sojourn.errors import DesignError
 from sojourn.terminal import say
+from sojourn.units import USUAL_LEVEL
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +70,7 @@ def analyse(
     factor: Annotated[
         list[str] | None, typer.Option(help="a factor's column; default: those before the response")
     ] = None,
-    level: Annotated[float, typer.Option(help="confidence level of the intervals")] = 0.9,
+    level: Annotated[float, typer.Option(help="confidence level of the intervals")] = USUAL_LEVEL,
     out: Annotated[Path | None, typer.Option(help="an HTML report with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:

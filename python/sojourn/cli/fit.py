@@ -17,6 +17,7 @@ from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
+from sojourn.units import USUAL_LEVEL
 
 if TYPE_CHECKING:
     from sojourn.diagnosis import Rate
@@ -38,7 +39,7 @@ def fit(
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
-    level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
+    level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     further: Annotated[
         int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
     ] = 0,

@@ -18,7 +18,7 @@ from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import say
-from sojourn.units import duration_s, levels, per_second, percent, seconds
+from sojourn.units import USUAL_LEVEL, duration_s, levels, per_second, percent, seconds
 
 if TYPE_CHECKING:
     from sojourn.plan import Plan, PlannedConfiguration
@@ -49,7 +49,7 @@ def configurations(
     cost: Annotated[str, typer.Option(help="arithmetic of what is varied: 0.04*cores + 0.01*nics")],
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
     price: Annotated[float | None, typer.Option(help="of a missed objective; without: five times the cheapest choice")] = None,
-    level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
+    level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     on: OnOption = "",
 ) -> None:  # fmt: skip

@@ -16,7 +16,7 @@ from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.table import Metrics
 from sojourn.terminal import say
-from sojourn.units import interval, levels, percent
+from sojourn.units import USUAL_LEVEL, interval, levels, percent
 
 
 def predict(
@@ -27,7 +27,7 @@ def predict(
     vary: Annotated[
         list[str] | None, typer.Option(help="of a model file: stations.cpu.servers=2,4 or users=50..400:50")
     ] = None,
-    level: Annotated[float, typer.Option(help="of the intervals, of a model file")] = 0.95,
+    level: Annotated[float, typer.Option(help="of the intervals, of a model file")] = USUAL_LEVEL,
     as_json: Annotated[
         bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")
     ] = False,

@@ -13,12 +13,13 @@ from sojourn.cli.model_file_commands import of_one_model
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.errors import InputError, Interrupted
 from sojourn.file_kind import FIT, MODEL, expect
+from sojourn.units import USUAL_LEVEL
 
 
 def simulate(
     file: Annotated[Path, typer.Argument(help="a model.toml")],
     precision: Annotated[float, typer.Option(help="half-width of the intervals, relative")] = 0.01,
-    level: Annotated[float, typer.Option(help="of the intervals")] = 0.95,
+    level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     seed: Annotated[int, typer.Option(help="the same seed gives the same answer")] = 1,
     replications: Annotated[int | None, typer.Option(help="independent runs, side by side; default one long run")] = None,
     until: Annotated[str, typer.Option(help="simulated time instead of a precision, such as 500s or 2h")] = "",

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from sojourn.units import USUAL_LEVEL
+
 
 def validate(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[Path, typer.Option(help="a fitted.toml")] = Path("fitted.toml"),
     up_to: Annotated[float | None, typer.Option(help="only rates up to this share of the predicted saturation")] = None,
-    level: Annotated[float, typer.Option(help="of the prediction intervals")] = 0.95,
+    level: Annotated[float, typer.Option(help="of the prediction intervals")] = USUAL_LEVEL,
     given: Annotated[str, typer.Option("--set", help="what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:

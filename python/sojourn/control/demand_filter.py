@@ -36,6 +36,7 @@ from sojourn.control.estimation import FRESH, LIMIT, MOST_SPREAD, STALE, UNTOLD
 from sojourn.control.load_trace import Array
 from sojourn.errors import InputError
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 WIDE = 2.0  # prior standard deviation of a logarithm where nothing is known: a factor of seven
 MEMORY = 30  # windows
@@ -108,7 +109,7 @@ class DemandFilter:
         found: Array = np.sqrt(np.diag(self.covariance))
         return found
 
-    def metrics(self, where: Sequence[tuple[str, str]], level: float = 0.95) -> Metrics:
+    def metrics(self, where: Sequence[tuple[str, str]], level: float = USUAL_LEVEL) -> Metrics:
         """A row `service_demand` for each demand, of the station and class in `where`, with interval and status (`ok` for fresh)."""
         status = "ok" if self.status() == FRESH else self.status()
         ends = np.exp(self.log_demands + np.outer([0, -1, 1], float(ndtri((1 + level) / 2)) * self.error))

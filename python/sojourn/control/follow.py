@@ -22,6 +22,7 @@ from sojourn.control.replay import REMEDY, read_line
 from sojourn.control.simulate import LOG
 from sojourn.errors import InputError
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 AGEING = "ageing"
 SPREAD = 0.1  # standard error of a fit's demand, of the demand
@@ -55,13 +56,13 @@ class FollowedDemand:
         error_s = math.hypot(float(self.estimate.error_s[0]), SPREAD * self.fitted_s)
         return abs(float(self.estimate.demands_s[0]) - self.fitted_s) > FAR * error_s
 
-    def interval_s(self, level: float = 0.95) -> tuple[float, float, float]:
+    def interval_s(self, level: float = USUAL_LEVEL) -> tuple[float, float, float]:
         """Demand and the ends of its interval, s; the noise is taken for normal."""
         value, error_s = float(self.estimate.demands_s[0]), float(self.estimate.error_s[0])
         half = float(ndtri((1 + level) / 2)) * error_s
         return value, max(0.0, value - half), value + half
 
-    def metrics(self, level: float = 0.95) -> Metrics:
+    def metrics(self, level: float = USUAL_LEVEL) -> Metrics:
         """One row, `service_demand` of station `workers`, with the status above (`ok` for fresh)."""
         value, low, high = self.interval_s(level)
         status = "ok" if self.status == FRESH else self.status

@@ -15,7 +15,8 @@ from sojourn.runs.generator_lateness import LATE
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders
-from sojourn.stats.batch_means import LEVEL, standard_error
+from sojourn.stats.batch_means import standard_error
+from sojourn.units import USUAL_LEVEL
 
 LOAD = ("rate_per_s", "users", "think_s")
 ASKED = (*LOAD, "cores", "nics", "replication")  # which say nothing of the service's own setting
@@ -114,7 +115,7 @@ def _error(row: Mapping[str, Any]) -> float | None:
     """Relative; of intervals as run folders state them: Student's, of batches (`run_metrics`)."""
     if row["low"] is None or row["high"] is None:
         return None
-    return standard_error(row["low"], row["high"], row["level"] or LEVEL) / float(row["value"])
+    return standard_error(row["low"], row["high"], row["level"] or USUAL_LEVEL) / float(row["value"])
 
 
 def _resources(manifest: Manifest, values: Mapping[tuple[str, str], Any], done: float) -> list[WatchedResource]:

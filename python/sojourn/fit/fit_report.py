@@ -12,7 +12,7 @@ from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.validate_model import scores
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.table import Metrics
-from sojourn.units import percent, prediction, quantity
+from sojourn.units import USUAL_LEVEL, percent, prediction, quantity
 
 if TYPE_CHECKING:
     from sojourn.fit.fitted_model import FittedModel
@@ -25,7 +25,7 @@ Told = Mapping[
 ]  # setting → its factors without the load, what is predicted over the load
 
 
-def model_section(fitted: FittedModel, runs: FitRuns, level: float = 0.95) -> Section:
+def model_section(fitted: FittedModel, runs: FitRuns, level: float = USUAL_LEVEL) -> Section:
     """Predicted and measured over the load, a curve a setting of the service, and a row a run."""
     judged = fitted.validate(runs, level)
     load = next((name for name in LOADS if all(name in run.factors for run in runs.runs)), None)

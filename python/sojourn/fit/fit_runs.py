@@ -24,7 +24,8 @@ from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
-from sojourn.stats.batch_means import LEVEL, standard_error
+from sojourn.stats.batch_means import standard_error
+from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 Factors = dict[str, Any]
@@ -169,7 +170,7 @@ def observe_run(folder: RunFolder) -> FitRun:
             continue
         if station == "" and metric in ("response_time", "throughput"):
             error = (
-                standard_error(row["low"], row["high"], row["level"] or LEVEL) / value
+                standard_error(row["low"], row["high"], row["level"] or USUAL_LEVEL) / value
                 if row["low"] is not None
                 else 0.0
             )

@@ -21,6 +21,7 @@ from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.predict_model import predict
 from sojourn.fit.validate_model import validate
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -43,7 +44,7 @@ class FittedModel(FittedModelData, FittedDefaults):
     knows.
     """
 
-    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL) -> Metrics:
         """All combinations of `vary`, factor of the runs or path of the model → values; see `sojourn.fit.predict`."""
         return predict(self, vary, level)
 
@@ -61,7 +62,11 @@ class FittedModel(FittedModelData, FittedDefaults):
         return middle if np.isfinite(middle) else None
 
     def validate(
-        self, runs: FitRuns, level: float = 0.95, changed: Mapping[str, Any] | None = None, up_to: float | None = None
+        self,
+        runs: FitRuns,
+        level: float = USUAL_LEVEL,
+        changed: Mapping[str, Any] | None = None,
+        up_to: float | None = None,
     ) -> pl.DataFrame:
         """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
         `sojourn.fit.validate`."""

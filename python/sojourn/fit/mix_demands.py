@@ -26,6 +26,7 @@ from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.lab.counted_groups import CLIENT
 from sojourn.runs.run_folder import RunFolder
+from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 REMEDY = "measure mixes that differ more, or have fewer classes: what is rare can be one class"
@@ -75,7 +76,7 @@ class MixDemands:
         off = self.busy_s_per_s / (self.per_s @ self.demands_s) - 1
         return float(np.sqrt(np.sum(off**2) / self._freedom))
 
-    def estimates(self, level: float = 0.95) -> dict[str, ParameterEstimate]:
+    def estimates(self, level: float = USUAL_LEVEL) -> dict[str, ParameterEstimate]:
         """The demand of each class with its interval, which ends at 0.
 
         Raises:
@@ -88,7 +89,7 @@ class MixDemands:
             for name, d, w in zip(self.classes, self.demands_s, wide, strict=True)
         }
 
-    def demand_s(self, mix: Mapping[str, float], level: float = 0.95) -> ParameterEstimate:
+    def demand_s(self, mix: Mapping[str, float], level: float = USUAL_LEVEL) -> ParameterEstimate:
         """Seconds a mean request of this mix (class → weight, any scale) in a new run, with its interval.
 
         Raises:
@@ -104,7 +105,7 @@ class MixDemands:
         return ParameterEstimate(value, max(0.0, value * (1 - half)), value * (1 + half))
 
     def saturation_rate_per_s(
-        self, mix: Mapping[str, float], capacity: float = 1.0, level: float = 0.95
+        self, mix: Mapping[str, float], capacity: float = 1.0, level: float = USUAL_LEVEL
     ) -> ParameterEstimate:
         """What the resource can complete of this mix where it is busy `capacity` seconds a second (its cores).
 

@@ -34,6 +34,7 @@ from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
 from sojourn.solve.load_dependent_times import check_dependent_times
+from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 DRAWS = 300
@@ -42,7 +43,7 @@ FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor o
 
 
 def fit(
-    runs: FitRuns, model: Model, level: float = 0.95, seed: int = 1, draws: int = DRAWS, *, on: On = None
+    runs: FitRuns, model: Model, level: float = USUAL_LEVEL, seed: int = 1, draws: int = DRAWS, *, on: On = None
 ) -> FittedModel:  # fmt: skip
     """Fits the unknowns of `model` to `runs`. Where all of them are measured parameters nothing is searched: the values are the means
     of the runs, and what is told is how wrong the model is with them.

@@ -25,12 +25,13 @@ from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
+from sojourn.units import USUAL_LEVEL
 
 AUTO = "auto"
 DRAWS_TO_RANK = 60
 
 
-def choose_model(runs: FitRuns, level: float = 0.95, seed: int = 1, *, on: On = None) -> ChosenModel:
+def choose_model(runs: FitRuns, level: float = USUAL_LEVEL, seed: int = 1, *, on: On = None) -> ChosenModel:
     """Fits all candidates and takes the simplest that predicts as well as the best; the others are its alternatives.
 
     `on`: workers, as of `fit`. Raises FitError where none can be fitted: it says why the first cannot.

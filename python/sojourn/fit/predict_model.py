@@ -21,6 +21,7 @@ from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 Row = dict[str, Any]
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
@@ -28,7 +29,7 @@ ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's o
 BEYOND = "inside = false: beyond what was measured, where a model can be further off"
 
 
-def predict(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = 0.95) -> Metrics:
+def predict(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL) -> Metrics:
     """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. `value`: at the values

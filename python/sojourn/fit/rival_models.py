@@ -22,6 +22,7 @@ from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.parallel import On, open_workers
+from sojourn.units import USUAL_LEVEL
 
 AVERAGED = "averaged"  # the name of what is averaged, beside its rivals
 
@@ -49,7 +50,7 @@ def read_rivals(names: Sequence[str], folder: Path) -> dict[str, Model | str]:
 def fit_rivals(
     runs: FitRuns,
     models: Mapping[str, Model | str],
-    level: float = 0.95,
+    level: float = USUAL_LEVEL,
     seed: int = 1,
     *,
     prior: Mapping[str, float] | None = None,

@@ -12,10 +12,11 @@ from sojourn.fit.drawn_point import DrawnQuantity, drawn_point
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import LIMIT, mixed
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
+from sojourn.units import USUAL_LEVEL
 
 
 def gain(
-    fitted: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any], level: float = 0.95
+    fitted: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any], level: float = USUAL_LEVEL
 ) -> ParameterEstimate:
     """Saturation rate of configuration `to` over that of `from_` (factors of the runs and paths of the model, as in `predict`), with an
     interval: the same draw of the unknowns in both, and the model's own error of each, which differs between configurations. Of a model

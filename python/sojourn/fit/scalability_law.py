@@ -26,6 +26,7 @@ from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
 from sojourn.errors import FitError
+from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 NAMES = ("gamma", "sigma", "kappa")
@@ -90,7 +91,7 @@ class Scalability:
 
 
 def fit_usl(
-    size: ArrayLike, throughput: ArrayLike, *, gamma: float | None = None, law: str = "usl", level: float = 0.95,
+    size: ArrayLike, throughput: ArrayLike, *, gamma: float | None = None, law: str = "usl", level: float = USUAL_LEVEL,
     constrained: bool = True, errors: str = "relative",
 ) -> Scalability:  # fmt: skip
     """Fits X(1) (unless `gamma` gives it), sigma and, with law "usl" rather than "amdahl", kappa.

@@ -26,7 +26,7 @@ from sojourn.fit.watched_servers import watched_servers
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
 from sojourn.stats.batch_means import BATCHES, student_quantile
-from sojourn.units import percent
+from sojourn.units import USUAL_LEVEL, percent
 
 Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
@@ -35,7 +35,7 @@ Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metri
 def validate(
     fitted: FittedModelData,
     runs: FitRuns,
-    level: float = 0.95,
+    level: float = USUAL_LEVEL,
     changed: Mapping[str, Any] | None = None,
     up_to: float | None = None,
 ) -> pl.DataFrame:

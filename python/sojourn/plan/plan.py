@@ -22,7 +22,7 @@ from sojourn.plan.objective import Objective
 from sojourn.plan.plan_result import CheapestAtLoad, Plan, PlannedConfiguration, Step, TermValue
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.plan.staffing import SquareRootCheck
-from sojourn.units import percent
+from sojourn.units import USUAL_LEVEL, percent
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -41,7 +41,7 @@ def plan(
     load: float | str | Path | None = None,
     draws: Any = None,
     price: float | None = None,
-    level: float = 0.9,
+    level: float = USUAL_LEVEL,
     on: On = None,
 ) -> Plan:
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.

@@ -18,7 +18,7 @@ from sojourn.runs.run_metrics import run_metrics
 from sojourn.runs.schedule_check import TOUCHED, late_figures, schedule
 from sojourn.runs.session_mix import session_checks
 from sojourn.runs.think_time import mean_think_s
-from sojourn.stats.batch_means import batch_interval, student_quantile
+from sojourn.stats.batch_means import batch_interval, standard_error
 from sojourn.stats.stationarity import steadiness
 from sojourn.table import Metrics
 
@@ -184,7 +184,7 @@ def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: di
     batches = min(counts.size // 2, MOST_BATCHES)
     mean, low, high = batch_interval(counts, batches=batches)
     checks["in flight, sampled"] = {"mean": mean, "low": low, "high": high, "samples": int(counts.size)}
-    error = (high - low) / 2 / student_quantile(0.975, batches - 1)
+    error = standard_error(low, high, batches=batches)
     tolerance = max(LAW_TOLERANCE, RATE_SIGMAS * error / mean) if mean else float("inf")
     number = system.value("throughput") * float((inside["done_s"] - inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
     return [LawCheck("Little's law", "", "", (), mean, number, mean / number - 1, tolerance)]

@@ -21,8 +21,8 @@ from sojourn.runs.service_phases import service_phases
 from sojourn.stats.batch_means import batch_interval, rate_interval
 from sojourn.stats.quantiles import FAILED, quantile
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
-LEVEL = 0.95
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 Row = dict[str, Any]
 
@@ -57,7 +57,7 @@ def metrics_row(
     metric: str, value: float | None, *, station: str = "", cls: str = "", q: float | None = None,
     low: float | None = None, high: float | None = None, unit: str = "s", status: str = "ok",
 ) -> Row:  # fmt: skip
-    level = LEVEL if low is not None and not np.isnan(low) else None
+    level = USUAL_LEVEL if low is not None and not np.isnan(low) else None
     low, high = (low, high) if level else (None, None)
     return {
         "station": station, "class": cls, "metric": metric, "q": q, "n": None, "value": None if value is None else float(value), "low": low,
@@ -66,7 +66,7 @@ def metrics_row(
 
 
 def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
-    mean, low, high = batch_interval(values.to_numpy().astype(np.float64), LEVEL)
+    mean, low, high = batch_interval(values.to_numpy().astype(np.float64), USUAL_LEVEL)
     return metrics_row(metric, mean, station=station, cls=cls, low=low, high=high)
 
 
@@ -113,7 +113,7 @@ def _answers(requests: pl.DataFrame) -> pl.Series:
 
 def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
     """How many a second, by batch means: what a closed loop completes is no Poisson process."""
-    value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, LEVEL))
+    value, low, high = (every * x for x in rate_interval(times.to_numpy(), *window, USUAL_LEVEL))
     return metrics_row(metric, value, cls=cls, unit="1/s", low=low, high=high)
 
 

@@ -27,13 +27,14 @@ from sojourn.simulate.simulation_status import TEXT
 from sojourn.simulate.warmup import cut
 from sojourn.solve.solve import settled_network
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 Key = tuple[str, str, str, float | None]
 PAIRS = 20
 
 
 def compare_simulated(
-    a: Model, b: Model, precision: float = 0.05, level: float = 0.95, seed: int = 1, replications: int = PAIRS,
+    a: Model, b: Model, precision: float = 0.05, level: float = USUAL_LEVEL, seed: int = 1, replications: int = PAIRS,
     until_s: float | None = None, quantiles: Sequence[float] = QUANTILES, max_seconds: float = 60.0, *,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip

@@ -29,6 +29,7 @@ from sojourn.simulate.warmup import cut
 from sojourn.solve.solve import settled_network
 from sojourn.stats.stationarity import at_edge
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 Progress = Callable[["ProgressSnapshot"], None]
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
@@ -64,7 +65,7 @@ class RunLength:
 
 
 def simulate(
-    model: Model | Path | str, precision: float = 0.01, level: float = 0.95, seed: int = 1, replications: int | None = None,
+    model: Model | Path | str, precision: float = 0.01, level: float = USUAL_LEVEL, seed: int = 1, replications: int | None = None,
     until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
     max_seconds: float = 60.0, progress: Progress | None = None, *, on: On = None,
     engine: Engine = native,

@@ -27,8 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.units import USUAL_LEVEL
+
 Array = NDArray[np.float64]
-BATCHES, LEVEL = 20, 0.95  # of a measured run
+BATCHES = 20  # of a measured run
 MACRO = 64
 LEAST_BEYOND = 3  # observations that a bound of a quantile must leave on either side
 STRETCH = 64  # bins of a histogram that are added up beforehand
@@ -65,12 +67,12 @@ def student_quantile(p: float, degrees: float) -> float:
     return float(stdtrit(degrees, p))
 
 
-def standard_error(low: float, high: float, level: float = LEVEL, batches: int = BATCHES) -> float:
+def standard_error(low: float, high: float, level: float = USUAL_LEVEL, batches: int = BATCHES) -> float:
     """Of a mean whose Student's interval of so many batches at `level` is (low, high); in its unit."""
     return (high - low) / 2 / student_quantile(0.5 + level / 2, batches - 1)
 
 
-def batch_interval(values: Array, level: float = LEVEL, batches: int = BATCHES) -> tuple[float, float, float]:
+def batch_interval(values: Array, level: float = USUAL_LEVEL, batches: int = BATCHES) -> tuple[float, float, float]:
     """Mean of a correlated series (n,) with its interval by batch means (Law, Simulation Modeling and Analysis,
     5th ed., section 9.5.3): mean, low, high; NaN bounds for fewer than two values a batch. Times, counts and shares: the
     interval of values of which none is negative ends at 0."""
@@ -87,7 +89,7 @@ def _low_end(low: float, values: Array) -> float:
 
 
 def rate_interval(
-    times: Array, start: float, end: float, level: float = LEVEL, batches: int = BATCHES
+    times: Array, start: float, end: float, level: float = USUAL_LEVEL, batches: int = BATCHES
 ) -> tuple[float, float, float]:
     """Events per unit of time in [start, end] with their interval by batch means: counts of equally long slices of it. It
     supposes no law of the events (a closed loop's answers are no Poisson process), only that slices are long enough to

@@ -22,6 +22,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.file_schema import ChooseSection
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.system import Point, System
+from sojourn.units import USUAL_LEVEL
 
 FILE, MOST, NAME = "choices.json", 10_000, "choose"
 RESAMPLES = 2000
@@ -30,7 +31,7 @@ RESAMPLES = 2000
 @dataclass(frozen=True)
 class BestConfiguration:
     """The best by one model: its factors, what is predicted there; then what was measured there, the best that was measured
-    and where, and the 95 % interval of the regret, where repetitions tell it."""
+    and where, and the interval of the regret, where repetitions tell it."""
 
     model: str
     factors: dict[str, Any]
@@ -116,14 +117,14 @@ def with_regret(
 
 
 def _interval(where: str, values: Mapping[str, list[float]], most: bool) -> tuple[float, float] | None:
-    """95 % interval of the regret at `where`: a bootstrap over the repetitions of every combination, in each of which the best
+    """Interval of the regret at `where`: a bootstrap over the repetitions of every combination, in each of which the best
     is looked for again, because it was chosen by looking. None where a combination was run once."""
     if min(map(len, values.values())) < 2:
         return None
     draw = np.random.default_rng(1)
     means = {key: draw.choice(own, (RESAMPLES, len(own))).mean(axis=1) for key, own in values.items()}
     best = (np.max if most else np.min)(list(means.values()), axis=0)
-    low, high = np.quantile(np.abs(best - means[where]) / best, (0.025, 0.975))
+    low, high = np.quantile(np.abs(best - means[where]) / best, ((1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2))
     return float(low), float(high)
 
 

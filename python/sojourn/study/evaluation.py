@@ -21,6 +21,7 @@ from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.predictions import NO_WIDTH, Prediction, is_interval, predicted_rows
 from sojourn.study.study_points import SATURATION
 from sojourn.study.system import Point
+from sojourn.units import USUAL_LEVEL
 
 METRICS = ("throughput", "response_time")
 FEWEST_FITS = 5  # of which a median has an interval
@@ -228,14 +229,14 @@ def error_range(rows: pl.DataFrame, metric: str) -> tuple[float, float, int] | N
 
 
 def median_interval(fits: Sequence[pl.DataFrame], metric: str, draws: int = 2000) -> tuple[float, float] | None:
-    """95 % interval of the median over independent fits, by a bootstrap that draws whole fits (A. C. Davison, D. V. Hinkley,
+    """Interval of the median over independent fits, by a bootstrap that draws whole fits (A. C. Davison, D. V. Hinkley,
     Bootstrap Methods and their Application (1997), 3.8); None with fewer than `FEWEST_FITS`."""
     errors = [each for each in (_sizes(rows, metric) for rows in fits) if len(each)]
     if len(errors) < FEWEST_FITS:
         return None
     chosen = np.random.default_rng(1).integers(0, len(errors), (draws, len(errors)))
     medians = [np.median(np.concatenate([errors[k] for k in row])) for row in chosen]
-    low, high = np.quantile(medians, (0.025, 0.975), method="nearest")
+    low, high = np.quantile(medians, ((1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2), method="nearest")
     return float(low), float(high)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
 from sojourn.study.redacted_file import without_credentials
-from sojourn.units import levels
+from sojourn.units import USUAL_LEVEL, levels
 
 NAME = "^[A-Za-z0-9][A-Za-z0-9 _.-]{0,39}$"
 MOST_DRAWN = 1000
@@ -73,7 +73,7 @@ class FitSection(StrictTable):
     sections: tuple[str, ...] = ()
     hold_out: dict[str, list[Any]] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
-    level: float = Field(default=0.90, gt=0, lt=1)
+    level: float = Field(default=USUAL_LEVEL, gt=0, lt=1)
     seed: int = Field(default=1, ge=0)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from sojourn.fit.parameter_estimate import ParameterEstimate
+from sojourn.units import USUAL_LEVEL
 
 __all__ = ["ParameterEstimate", "mean_with_interval"]
 
 
-def mean_with_interval(values: np.ndarray, level: float = 0.95) -> ParameterEstimate:
+def mean_with_interval(values: np.ndarray, level: float = USUAL_LEVEL) -> ParameterEstimate:
     """Mean of the finite values with a t interval; its ends are NaN where there is one value, or none differs: that tells no interval."""
     values = values[np.isfinite(values)]
     mean = float(values.mean())

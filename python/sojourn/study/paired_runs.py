@@ -19,6 +19,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
 from sojourn.study.known_values import against_truth
 from sojourn.study.probed_runs import TOPOLOGY_PROBE
+from sojourn.units import USUAL_LEVEL, percent
 
 if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
@@ -82,7 +83,8 @@ def paired_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
                 )
             )
     lines += [_busy(pairs, values, name) for name in options.get("busy", ()) if pairs]
-    note = "Second over first, in pairs, with 95 % intervals. Pairs needed: that a difference of spreads as seen would be found."
+    note = f"Second over first, in pairs, with {percent(USUAL_LEVEL, 0)} intervals."
+    note += " Pairs needed: that a difference of spreads as seen would be found."
     title = f"{factor} = {values[0]} (first) and {values[1]} (second)"
     tables = (Table(title, COLUMNS, tuple(rows), note, FORMATS), *against_truth(known))
     return Analysis(tuple(lines), (Section(f"In pairs: {section}", "", tables),), warn, parameters=tuple(known))

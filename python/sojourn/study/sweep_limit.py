@@ -21,14 +21,14 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis, RecoveredParameter
 from sojourn.study.known_values import MOST, THROUGHPUT, against_truth
 from sojourn.study.mean_of_runs import ParameterEstimate, mean_with_interval
-from sojourn.units import percent
+from sojourn.units import USUAL_LEVEL, percent
 
 if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
     from sojourn.study.study_findings import StudyFindings
 
 CORES, USERS = "cores", "users"
-LEVEL, DRAWS = 0.95, 4000
+DRAWS = 4000
 TOLERANCE = 0.05  # of the maximum: less does not pay for a core
 PLACE = "[[analysis]] limit"
 
@@ -64,7 +64,7 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
     if not rows:
         return Analysis()
     columns = ("", f"limit, {along}", "throughput there, 1/s", f"at most {along} over it", "low", "high")
-    lead = f"The limit: the least {along} that reach all but {TOLERANCE:.0%} of the maximum; intervals at {LEVEL:.0%}."
+    lead = f"The limit: the least {along} that reach all but {TOLERANCE:.0%} of the maximum; intervals at {USUAL_LEVEL:.0%}."
     table = Table("", columns, tuple(rows), formats=("", "", ".0f", ".3f", ".3f", ".3f"))
     figure = Figure(f"limit-{along}", f"Throughput by {along}", along, "1/s", tuple(drawn))
     section = Section(f"Limits by {along}", lead, (table, figure, *against_truth(known)))
@@ -112,7 +112,7 @@ def _limit(throughput: ArrayLike) -> np.ndarray:
 
 def _of_draws(value: float, draws: np.ndarray) -> ParameterEstimate:
     low, high = np.quantile(
-        draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), method="inverted_cdf"
+        draws, ((1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2), method="inverted_cdf"
     )  # of whole numbers one of them
     return ParameterEstimate(float(value), float(low), float(high))
 
@@ -153,7 +153,7 @@ def _groups(seen: Sequence[Cell], without: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def _drawn(name: str, curve: Curve) -> Series:
-    means = [mean_with_interval(curve[value][1], LEVEL) for value in sorted(curve)]
+    means = [mean_with_interval(curve[value][1], USUAL_LEVEL) for value in sorted(curve)]
     ends = [e.low for e in means], [e.high for e in means]
     return Series(name, sorted(curve), [e.value for e in means], *ends, "points")
 

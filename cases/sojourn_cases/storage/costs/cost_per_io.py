@@ -19,9 +19,9 @@ import polars as pl
 from scipy.special import stdtrit
 
 from sojourn.errors import DesignError
+from sojourn.units import USUAL_LEVEL
 
 CODED = ("read", "random", "block_kib")
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ def unmarked(runs: pl.DataFrame) -> pl.DataFrame:
     return runs.filter(pl.col("verdict").is_null() | pl.col("verdict").cast(pl.String).is_in(["", "ok"]))
 
 
-def cost_per_io(runs: pl.DataFrame, at: Mapping[str, float] | None = None, level: float = LEVEL) -> list[CpuCostPerIo]:
+def cost_per_io(
+    runs: pl.DataFrame, at: Mapping[str, float] | None = None, level: float = USUAL_LEVEL
+) -> list[CpuCostPerIo]:
     """Of each path, in the order of their names. `runs` as `read_storage_runs` has them, with `cpu_cores`; `at`: levels of read,
     random, block_kib for which the cost is told, else the middle of those that were run.
 
@@ -144,7 +146,7 @@ def _least_squares(
     return q, residual, inverse @ weighted.T @ weighted @ inverse + np.outer(shift, shift)
 
 
-def cost_ratio(costs: Sequence[CpuCostPerIo], level: float = LEVEL) -> tuple[float, float, float] | None:
+def cost_ratio(costs: Sequence[CpuCostPerIo], level: float = USUAL_LEVEL) -> tuple[float, float, float] | None:
     """Of two paths, dearer over cheaper, with its interval (delta method on the logarithm, errors independent); None unless two are
     there with errors."""
     if len(costs) != 2 or any(c.std_error is None or c.seconds <= 0 for c in costs):

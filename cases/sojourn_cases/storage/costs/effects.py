@@ -11,7 +11,8 @@ import polars as pl
 
 from sojourn.design import Effects, Residuals, factorial_effects, residuals_of_effects
 from sojourn.errors import DesignError
-from sojourn_cases.storage.costs.cost_per_io import LEVEL, BackgroundCpu, background_of, loaded
+from sojourn.units import USUAL_LEVEL
+from sojourn_cases.storage.costs.cost_per_io import BackgroundCpu, background_of, loaded
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
 
 CPU, PER_IO = "cpu_cores", "us_per_io"
@@ -29,7 +30,7 @@ class StorageEffects:
     repetitions: int
 
 
-def storage_effects(runs: pl.DataFrame, level: float = LEVEL) -> StorageEffects:
+def storage_effects(runs: pl.DataFrame, level: float = USUAL_LEVEL) -> StorageEffects:
     """Of a 2^5 r run list that was run. A run that does not count (a column `verdict`) costs its combination one repetition, and each
     other one its last: the design stays balanced.
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sojourn.errors import DesignError, InputError
 from sojourn.solve import MMm
-from sojourn_cases.storage.costs.cost_per_io import LEVEL, CpuCostPerIo, cost_per_io
+from sojourn.units import USUAL_LEVEL
+from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo, cost_per_io
 from sojourn_cases.storage.costs.published_cost import is_published, published_cost
 from sojourn_cases.storage.costs.storage_run_list import read_storage_runs
 
@@ -43,7 +44,7 @@ class StoragePathSizing:
 
 
 def size_storage(
-    source: Path | str, iops: float, cores: int | None = None, read: float | None = None, level: float = LEVEL
+    source: Path | str, iops: float, cores: int | None = None, read: float | None = None, level: float = USUAL_LEVEL
 ) -> list[StoragePathSizing]:
     """Of each path in `source`: a run list with `cpu_cores`, a folder that has one, or a table of published coefficients. `cores`: on
     how many the response time is told, else as many as the rate needs. `read`: share of reads, else the middle of those run (of
@@ -59,7 +60,7 @@ def size_storage(
     return [size_path(cost, iops, cores) for cost in costs_of(source, read, level)]
 
 
-def costs_of(source: Path | str, read: float | None = None, level: float = LEVEL) -> list[CpuCostPerIo]:
+def costs_of(source: Path | str, read: float | None = None, level: float = USUAL_LEVEL) -> list[CpuCostPerIo]:
     """The costs in `source`. DesignError as `size_storage`."""
     path = Path(source)
     if path.is_dir():

@@ -17,6 +17,7 @@ from sojourn.design.factors import Factor
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
 from sojourn.report.document import Document, Figure, Section, Series, Table, Text
+from sojourn.units import USUAL_LEVEL
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Analysis:
         return found | {"residuals": check, "additivity": asdict(self.scale) if self.scale else None}
 
 
-def analysis(runs: pl.DataFrame, response: str, factors: list[str] | None = None, level: float = 0.9) -> Analysis:
+def analysis(
+    runs: pl.DataFrame, response: str, factors: list[str] | None = None, level: float = USUAL_LEVEL
+) -> Analysis:
     """Everything that the run list allows. DesignError where it allows neither effects nor an analysis of variance."""
     found = tuple(factors_of(runs, response, factors))
     names = [f.name for f in found]

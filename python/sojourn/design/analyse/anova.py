@@ -14,6 +14,7 @@ import polars as pl
 
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
+from sojourn.units import USUAL_LEVEL
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Anova:
 
 
 def anova(
-    runs: pl.DataFrame, response: str, factors: list[str] | None = None, *, order: int = 2, level: float = 0.9
+    runs: pl.DataFrame, response: str, factors: list[str] | None = None, *, order: int = 2, level: float = USUAL_LEVEL
 ) -> Anova:
     """Main effects and interactions of up to `order` factors. DesignError where the runs are too few for that."""
     from pandas import DataFrame

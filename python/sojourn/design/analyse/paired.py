@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
 from sojourn.errors import DesignError
+from sojourn.units import USUAL_LEVEL
 
 FEWEST = 3
 SURE, POWER = 0.05, 0.8
@@ -55,7 +56,7 @@ def compare_pairs(
     first: Sequence[float],
     second: Sequence[float],
     covariate: tuple[Sequence[float], Sequence[float]] | None = None,
-    level: float = 0.95,
+    level: float = USUAL_LEVEL,
 ) -> PairedComparison:
     """`first[k]` and `second[k]` are a pair; `covariate`: of the first and of the second. No adjustment where fewer than four pairs are
     there or the covariate is the same in both of all pairs.
@@ -75,7 +76,7 @@ def compare_pairs(
     )  # fmt: skip
 
 
-def ratio_of_pairs(first: Sequence[float], second: Sequence[float], level: float = 0.95) -> TestedEstimate:
+def ratio_of_pairs(first: Sequence[float], second: Sequence[float], level: float = USUAL_LEVEL) -> TestedEstimate:
     """The geometric mean of `second[k] / first[k]`, one pair or more, with Student's interval; its ends and p are NaN for one pair.
 
     Raises:

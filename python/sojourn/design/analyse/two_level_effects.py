@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 from sojourn.design.factors import Factor, two_levels
 from sojourn.design.run_list import factors_of, filled
 from sojourn.errors import DesignError
+from sojourn.units import USUAL_LEVEL
 
 MEAN_EFFECT = "mean"
 
@@ -55,7 +56,7 @@ class Effects:
 
 
 def factorial_effects(
-    runs: pl.DataFrame, response: str, factors: list[str] | None = None, level: float = 0.9
+    runs: pl.DataFrame, response: str, factors: list[str] | None = None, level: float = USUAL_LEVEL
 ) -> Effects:
     """Effects of a 2^k r experiment from its run list. DesignError for more levels, or rows that are not balanced."""
     runs = filled(runs, response)

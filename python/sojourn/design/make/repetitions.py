@@ -11,11 +11,12 @@ import math
 from scipy.special import stdtrit
 
 from sojourn.errors import DesignError
+from sojourn.units import USUAL_LEVEL
 
 MOST = 10_000_000
 
 
-def repetitions(relative: float, scv: float, level: float = 0.95) -> int:
+def repetitions(relative: float, scv: float, level: float = USUAL_LEVEL) -> int:
     """Least n with t(level, n-1)·sqrt(scv/n) <= relative; `scv` = variance/mean^2 of one run, from a pilot.
 
     DesignError for a half-width <= 0, a level outside (0, 1), or more than ten million.

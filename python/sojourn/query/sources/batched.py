@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from sojourn.errors import SourceRefused
-from sojourn.query.sources.share_interval import LEVEL, RARE, Wider, each_of, jeffreys, needed, share_of, wider_share
+from sojourn.query.sources.share_interval import RARE, Wider, each_of, jeffreys, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Span, Whole
 from sojourn.stats.batch_means import IntervalEstimate, ratio, variance_of
+from sojourn.units import USUAL_LEVEL
 
 BATCHES, LEAST = 32, 30
 ROUNDED = 1e-9  # of a weight
@@ -56,7 +57,7 @@ class BatchedLaw:
 
     def _ratio_of(self, inside: Array) -> IntervalEstimate:
         above, below = (self._sums(x)[None, :, None] for x in (inside, np.ones(len(self.low))))
-        return ratio(above, below, LEVEL)
+        return ratio(above, below, USUAL_LEVEL)
 
     def _each(self, share: float, upper: bool) -> float:
         """What a cluster counts for in a tail."""
@@ -94,7 +95,7 @@ class BatchedLaw:
         """The interval of P(X <= t) at each of the times."""
         above = np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
         below = np.broadcast_to(self._sums(np.ones(len(self.low)))[:, None], above.shape)
-        found = ratio(above[None], below[None], LEVEL)
+        found = ratio(above[None], below[None], USUAL_LEVEL)
         columns = zip(*(x.tolist() for x in (found.value, found.low, found.high, found.variance)), strict=True)
         told = [IntervalEstimate(*(np.array([x]) for x in column)) for column in columns]
         wide = [share_of(x, self._count(), wider=lambda _: least) for x in told]
@@ -116,7 +117,7 @@ class BatchedLaw:
         keep = np.isfinite(self.high)
         a, b = np.where(keep, self.low, 0.0), np.where(keep, self.high, 0.0)
         squares, sums = (self._sums(x)[None, :, None] for x in ((a * a + a * b + b * b) / 3, (a + b) / 2 * keep))
-        found = variance_of(squares, sums, self._sums(keep.astype(float))[None, :, None], LEVEL)
+        found = variance_of(squares, sums, self._sums(keep.astype(float))[None, :, None], USUAL_LEVEL)
         value, low, high = (float(np.sqrt(max(x[0], 0.0))) for x in (found.value, found.low, found.high))
         return Estimate.known(value, low, high, self.spent_s)
 
@@ -148,7 +149,7 @@ class BatchedLaw:
 
     def _ratio(self, above: Array, below: Array | None = None) -> Estimate:
         down = self._sums(np.ones(len(self.low)) if below is None else below)
-        found = ratio(self._sums(above)[None, :, None], down[None, :, None], LEVEL)
+        found = ratio(self._sums(above)[None, :, None], down[None, :, None], USUAL_LEVEL)
         return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
 
     def _inverse(self, q: float) -> float:

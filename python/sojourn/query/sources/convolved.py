@@ -22,9 +22,10 @@ import numpy as np
 
 from sojourn.errors import SourceRefused
 from sojourn.query.sources.batched import BatchedLaw
-from sojourn.query.sources.share_interval import LEVEL, RARE, each_of, needed, share_of, wider_share
+from sojourn.query.sources.share_interval import RARE, each_of, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Law, Span
 from sojourn.stats.batch_means import IntervalEstimate, around
+from sojourn.units import USUAL_LEVEL
 
 POINTS = 10_000  # of each sample; of longer ones neighbours are one
 HALVINGS = 50
@@ -115,7 +116,7 @@ class ConvolvedLaw:
         """From what a time of each adds, in the mean over the other; `value`: the mean of the first unless given."""
         errors = self.first.errors(values[0]) + self.second.errors(values[1])
         mean = float(self.first.shares @ values[0]) if value is None else value
-        return around(np.array([mean]), errors[None, :, None], LEVEL)
+        return around(np.array([mean]), errors[None, :, None], USUAL_LEVEL)
 
     def _estimate(self, found: IntervalEstimate) -> Estimate:
         return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)

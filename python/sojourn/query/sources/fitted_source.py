@@ -40,8 +40,10 @@ from sojourn.query.values import Array, Estimate, Events, Flags, Law, Span
 from sojourn.solve.markov.stability import saturation
 from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.table import UNITS
+from sojourn.units import USUAL_LEVEL
 
 DRAWS = 40
+TAILS = ((1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2)
 COARSE = 1e-3  # of a probability that is searched for in each draw
 FLOWS = ("throughput", "utilisation")  # finite beyond saturation
 NEAR_FULL = 1 - 1e-9  # of the saturation rate
@@ -200,7 +202,7 @@ class FittedSource(AnalyticSource):
             for one, times, own in self.drawn
             if own
         ]
-        low, high = np.quantile(laws, [0.025, 0.975], axis=0)
+        low, high = np.quantile(laws, TAILS, axis=0)
         return law, np.minimum(low, law), np.maximum(high, law)
 
 
@@ -255,9 +257,9 @@ class FittedLaw:
 
 
 def spread(value: float, drawn: Sequence[float], averaged: bool = False) -> Estimate:
-    """`value` with the 2.5 % and 97.5 % quantiles of the draws, no nearer to each other than to hold it; `averaged`: their median
+    """`value` with the interval of the draws, no nearer to each other than to hold it; `averaged`: their median
     takes its place, where it is a number."""
-    low, middle, high = np.quantile(drawn, [0.025, 0.5, 0.975], method="nearest")
+    low, middle, high = np.quantile(drawn, [TAILS[0], 0.5, TAILS[1]], method="nearest")
     if np.allclose(drawn, value, rtol=1e-9, atol=0):  # what no unknown changes, such as the throughput of an open class
         return Estimate.exact(value)
     if averaged and math.isfinite(middle):

@@ -15,7 +15,6 @@ import polars as pl
 from sojourn.errors import NoSuchRow, RunFolderError, SourceRefused
 from sojourn.model import Model
 from sojourn.query.nodes import StateFunction
-from sojourn.query.sources.batched import LEVEL
 from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
@@ -29,6 +28,7 @@ from sojourn.runs.run_metrics import run_metrics
 from sojourn.runs.service_phases import WAITING_PAGE, service_phases
 from sojourn.stats.batch_means import batch_interval
 from sojourn.table import Metrics
+from sojourn.units import USUAL_LEVEL
 
 CORE_BATCHES = 20
 APP = "app"  # the service by its own account
@@ -138,7 +138,9 @@ class MeasuredSource(PathSource):
         if not name.isdigit() or int(name) not in shares:
             known = ", ".join(f"core {one}" for one in sorted(shares)) or "none was watched"
             self.refuse(f"{metric} of {station}", f"the cores watched are: {known}")
-        mean, low, high = batch_interval(shares[int(name)][:, None].repeat(2, axis=1).ravel(), LEVEL, CORE_BATCHES)
+        mean, low, high = batch_interval(
+            shares[int(name)][:, None].repeat(2, axis=1).ravel(), USUAL_LEVEL, CORE_BATCHES
+        )
         return Estimate.known(mean, low, high, self.spent_s)
 
 

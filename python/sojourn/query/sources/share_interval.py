@@ -31,8 +31,8 @@ import numpy as np
 
 from sojourn.query.values import Array, Estimate, Whole
 from sojourn.stats.batch_means import IntervalEstimate, ratio
+from sojourn.units import USUAL_LEVEL
 
-LEVEL = 0.95
 RARE, WIDER = 0.1, 10.0
 ENOUGH = 100  # clusters of the wider tail's size: the batches tell the variance themselves
 MOST = 1e7
@@ -41,7 +41,7 @@ SLOW, ENOUGH_SLOW = (
     1000,
 )  # the share of answers whose clusters stand for one of failures, and how many these are at least
 TURNS = 3  # until a bound and the tail ten times its share agree
-LOW, HIGH = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+LOW, HIGH = (1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2
 Wider = Callable[[float], float]  # a share → `each` of a tail so large
 Further = Callable[[], float]
 
@@ -88,7 +88,7 @@ def slow_cluster(times: Array, batch: Whole, batches: int) -> float:
     slow = times > np.quantile(times, 1 - min(max(SLOW, ENOUGH_SLOW / len(times)), RARE))
     above, below = (np.bincount(batch, x, batches)[None, :, None].astype(float) for x in (slow, np.ones(len(slow))))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return cluster_size(each_of(ratio(above, below, LEVEL)), len(slow))
+        return cluster_size(each_of(ratio(above, below, USUAL_LEVEL)), len(slow))
 
 
 def jeffreys(p: float, each: float) -> tuple[float, float]:
