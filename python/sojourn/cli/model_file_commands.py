@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from sojourn.table import Metrics
 
 
+QUANTILES = (0.5, 0.9, 0.99)
+MOST_SHOWN = 0.99  # the one of a table
+
+
 def is_model_file(name: str) -> bool:
     """Whether `--model` names a file, and no model of ours."""
     return name.endswith(".toml") or Path(name).is_file()
@@ -122,15 +126,17 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
     """Predicts with a fitted model at all combinations of what is varied."""
     from sojourn.fit import FittedModel, predict
 
-    metrics = predict(FittedModel.read(path), vary, level)
+    metrics = predict(FittedModel.read(path), vary, level, QUANTILES)
     if as_json:
         say(metrics.to_json())
         return
-    shown = Table(
-        *vary, "response time", "throughput", "busiest station", "saturates at", "", box=None, header_style="dim"
-    )
-    for point in metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True):
-        shown.add_row(*(str(v) for v in point.values()), *_cells(metrics, point))
+    points = metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True)
+    heads = ("response time", "p99", "throughput", "busiest station", "saturates at", "")
+    cells = [_cells(metrics, point) for point in points]
+    there = [k for k, head in enumerate(heads) if head != "p99" or any(row[k] for row in cells)]
+    shown = Table(*vary, *(heads[k] for k in there), box=None, header_style="dim")
+    for point, row in zip(points, cells, strict=True):
+        shown.add_row(*(str(v) for v in point.values()), *(row[k] for k in there))
     out = console()
     out.print(WidthAwareTable(shown))
     for line in metrics.message.splitlines():
@@ -139,14 +145,16 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
 
 def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
     rows = [r for r in metrics.frame.iter_rows(named=True) if all(r[k] == v for k, v in point.items())]
-    told = {r["metric"]: r for r in rows if r["station"] == "" and r["class"] == ""}
+    whole = [r for r in rows if r["station"] == "" and r["class"] == ""]
+    told = {r["metric"]: r for r in whole if r["q"] is None}
+    tail = next((r for r in whole if r["q"] == MOST_SHOWN), None)
     busiest = max((r for r in rows if r["metric"] == "utilisation" and r["value"] is not None),
                   key=lambda r: r["value"], default=None)  # fmt: skip
     response, rate, limit = (told.get(m) for m in ("response_time", "throughput", "saturation_rate"))
     status = response["status"] if response else ""
     note = "" if status == "ok" else status
     return (
-        _interval(response, "s"), _interval(rate, "1/s"),
+        _interval(response, "s"), _interval(tail, "s"), _interval(rate, "1/s"),
         f"{busiest['station']} {percent(busiest['value'])}" if busiest else "", _interval(limit, "1/s"),
         ", ".join(filter(None, (note, "" if rows[0]["inside"] else "outside what was measured"))),
     )  # fmt: skip

@@ -7,7 +7,7 @@ mean. A draw that saturates is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit import common_start
+from sojourn.fit.drawn_quantiles import level_name, of_mean, response_quantiles
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.measured_range import is_inside
@@ -44,19 +45,19 @@ class DrawnQuantity:
 
 @dataclass(frozen=True)
 class DrawnPoint:
-    """Station, class and metric (response_time, throughput, utilisation, saturation_rate) → what is drawn of it. `inside`: whether
-    the configuration lies among those that were measured."""
+    """Station, class and metric (response_time, throughput, utilisation, saturation_rate, and quantiles of the response time as `p99`) → what
+    is drawn of it. `inside`: whether the configuration lies among those that were measured."""
 
     quantities: Mapping[Key, DrawnQuantity]
     inside: bool
 
 
-def drawn_point(fitted: FittedModelData, point: Mapping[str, Any]) -> DrawnPoint:
-    """`point`: factors of the runs and paths of the model → values. Raises FitError and ModelError for what the model does not have,
-    MethodRefused where no method answers it."""
+def drawn_point(fitted: FittedModelData, point: Mapping[str, Any], levels: Sequence[float] = ()) -> DrawnPoint:
+    """`point`: factors of the runs and paths of the model → values; `levels`: of quantiles. Raises FitError and ModelError for what the
+    model does not have, MethodRefused where no method answers it."""
     fitted = fitted.at(point)
     asked = _AskedPoint.of(fitted, point)
-    found = dict(_quantities(fitted, asked.one, asked.kept, asked.settings))
+    found = dict(_quantities(fitted, asked.one, asked.kept, asked.settings, levels))
     return DrawnPoint(_as_begun(fitted, asked, found), is_inside(fitted, asked.settings))
 
 
@@ -104,8 +105,8 @@ def _as_begun(fitted: FittedModelData, asked: _AskedPoint, found: dict[Key, Draw
     """Of a run as long as those that were fitted, which begins with all customers at once (`common_start`)."""
     values = np.array([fitted.estimates[fitted.paths[i]].value for i in asked.kept])
     (ratio,), (less,) = common_start.ratios(asked.one, values, [fitted.length_s])
-    by = {"response_time": float(ratio), "throughput": float(less), "utilisation": float(less)}
-    return found if ratio == 1 else {key: one.times(by.get(key[2], 1.0)) for key, one in found.items()}
+    by = {"throughput": float(less), "utilisation": float(less), "saturation_rate": 1.0}
+    return found if ratio == 1 else {key: one.times(by.get(key[2], float(ratio))) for key, one in found.items()}
 
 
 def _name(fitted: FittedModelData, key: str) -> str:
@@ -115,7 +116,7 @@ def _name(fitted: FittedModelData, key: str) -> str:
 
 
 def _quantities(
-    fitted: FittedModelData, one: ModelEvaluator, kept: list[int], point: Mapping[str, Any]
+    fitted: FittedModelData, one: ModelEvaluator, kept: list[int], point: Mapping[str, Any], levels: Sequence[float]
 ) -> Iterator[tuple[Key, DrawnQuantity]]:
     best = np.array([[fitted.estimates[fitted.paths[i]].value for i in kept]])
     exact = one.at(best, nearest=False)
@@ -123,7 +124,8 @@ def _quantities(
     networks = one.networks_at(fitted.draws[: FEW_DRAWS if few else None, kept])
     rng = np.random.default_rng(fitted.seed)
     longer = fitted.longer_at(point, float(exact.share[0]))[: len(networks)]
-    drawn = one.solved(slower_clocks(networks, longer), nearest=False)
+    networks = slower_clocks(networks, longer)
+    drawn = one.solved(networks, nearest=False)
     sensitive = _sensitivity(one, best)
     servers_of = watched_servers(one.networks[0].model)
     stable, all_stable = exact.share[0] < 1, drawn.share < 1
@@ -148,6 +150,13 @@ def _quantities(
         value = value if stable and np.isfinite(value) else np.inf
         full = np.where(np.isfinite(spread) & all_stable, spread, np.inf)
         yield (station, cls, metric), DrawnQuantity(value, full)
+    exact_tail, tail = (response_quantiles(one, asked, levels) for asked in (one.networks_at(best), networks))
+    for q in tail:
+        free = fitted.noise_degrees.get("response_time", KNOWN)
+        wide = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) * of_mean(q)
+        noise = np.exp(wide * fitted.noise.get("response_time", 0.0) * rng.standard_t(free, len(longer)))
+        value = float(exact_tail[q][0]) if stable else np.inf
+        yield ("", "", level_name(q)), DrawnQuantity(value, np.where(all_stable, tail[q] * longer * noise, np.inf))
     if not one.networks[0].closed.any():
         held = saturation(one.networks_at(best)[0])
         limit = _saturation(

@@ -44,9 +44,11 @@ class FittedModel(FittedModelData, FittedDefaults):
     knows.
     """
 
-    def predict(self, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL) -> Metrics:
+    def predict(
+        self, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL, quantiles: Sequence[float] = ()
+    ) -> Metrics:
         """All combinations of `vary`, factor of the runs or path of the model → values; see `sojourn.fit.predict`."""
-        return predict(self, vary, level)
+        return predict(self, vary, level, quantiles)
 
     def knows(self, factors: Mapping[str, Any]) -> bool:
         """Whether a run with these factors can be predicted: a model is of it, and no factor has a value that no run of the fit had and

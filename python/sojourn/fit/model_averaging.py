@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sojourn.errors import MethodRefused, SojournError
 from sojourn.fit.drawn_point import DrawnPoint, DrawnQuantity, drawn_point
+from sojourn.fit.drawn_quantiles import METRIC as QUANTILE
+from sojourn.fit.drawn_quantiles import level_name
 from sojourn.fit.fitted_model_data import FittedModelData
 
 Array = NDArray[np.float64]
@@ -45,9 +47,10 @@ class ModelMixture:
             *(f"not of {name}: {why}" for name, why in self.without.items()),
         ]
 
-    def rows(self, point: Mapping[str, Any], level: float) -> list[Row]:
+    def rows(self, point: Mapping[str, Any], level: float, quantiles: Sequence[float] = ()) -> list[Row]:
         """Those of one configuration. Raises what `drawn_point` raises where no model answers, or the first cannot be asked."""
-        drawn = self._drawn(point)
+        drawn = self._drawn(point, quantiles)
+        levels = {level_name(q): q for q in quantiles}
         keys = dict.fromkeys(key for _, _, one in drawn for key in one.quantities)
         found = []
         for key in sorted(keys, key=lambda key: key == LIMIT):
@@ -61,15 +64,16 @@ class ModelMixture:
             if metric == "utilisation" and row["value"] is not None:
                 # a run may measure more, and no station does more
                 row |= {"value": min(row["value"], 1.0), "low": min(row["low"], 1.0)}
-            found.append({"station": station, "class": cls, "metric": metric, "inside": drawn[0][2].inside} | row)
+            told = {"metric": metric} if metric not in levels else {"metric": QUANTILE, "q": levels[metric]}
+            found.append({"station": station, "class": cls, "inside": drawn[0][2].inside} | told | row)
         return found
 
-    def _drawn(self, point: Mapping[str, Any]) -> list[tuple[str, float, DrawnPoint]]:
+    def _drawn(self, point: Mapping[str, Any], levels: Sequence[float]) -> list[tuple[str, float, DrawnPoint]]:
         found: list[tuple[str, float, DrawnPoint]] = []
         first: SojournError | None = None
         for name, (weight, model) in zip(self.names, self.models, strict=True):
             try:
-                found.append((name, weight, drawn_point(model, point)))
+                found.append((name, weight, drawn_point(model, point, levels)))
             except SojournError as error:
                 first = first or error
                 if model is self.models[0][1] and not isinstance(error, MethodRefused):

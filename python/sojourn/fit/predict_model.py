@@ -7,17 +7,19 @@ is no upper end (`open_above`). A column `inside` says whether a configuration l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from sojourn.errors import MethodRefused
+from sojourn.fit.drawn_quantiles import METRIC as QUANTILE
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import ModelMixture
 from sojourn.fit.parameter_estimate import check_level
 from sojourn.model import Model
+from sojourn.model.checked_values import quantile_levels
 from sojourn.model.unknown_parameters import Unknown, replaced
 from sojourn.solve import status
 from sojourn.table import Metrics
@@ -26,17 +28,25 @@ from sojourn.units import USUAL_LEVEL
 Row = dict[str, Any]
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
 ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's own error is not known, and not in them: vary more"
+TAIL = "quantiles are those of the model, which was fitted to means"
 BEYOND = "inside = false: beyond what was measured, where a model can be further off"
 
 
-def predict(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL) -> Metrics:
-    """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`.
+def predict(
+    fitted: FittedModelData,
+    vary: Mapping[str, Sequence[Any] | Any],
+    level: float = USUAL_LEVEL,
+    quantiles: Sequence[float] = (),
+) -> Metrics:
+    """Response time, throughput, utilisation by station and the saturation rate at all combinations of `vary`; `quantiles` of the response
+    time, each in (0, 1), where the model's method tells them.
 
     Keys are factors of the runs (rate_per_s, users, workers …) or paths of the model; they become columns. `value`: at the values
     found, or the median of the mixture of a model with alternatives; none where it saturates, and `low` alone where only part of the
     interval does. Raises InputError for a level outside (0, 1), FitError and ModelError for what the model does not have.
     """
     check_level(level)
+    quantile_levels(quantiles)
     lists = {
         k: list(v) if isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) else [v] for k, v in vary.items()
     }
@@ -45,25 +55,34 @@ def predict(fitted: FittedModelData, vary: Mapping[str, Sequence[Any] | Any], le
     rows: list[Row] = []
     names: set[str] = set()
     refused: list[str] = []
+    untold: set[str] = set()
     for point in points:
         own = fitted.at(point)
         mixture = mixtures.setdefault(id(own.template), ModelMixture(own))
         try:
-            told = mixture.rows(point, level)
+            told = mixture.rows(point, level, quantiles)
         except MethodRefused as error:
             refused.append(f"{', '.join(f'{k} = {v}' for k, v in point.items())}: {error.value}")
             told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
+        if quantiles and not any(row["metric"] == QUANTILE for row in told):
+            untold.add(fitted.method)
         rows += [row | point for row in told]
         names |= {row["status"] for row in told}
     asked = list(mixtures.values())
     own_error = all(model.model_error is not None for mixture in asked for _, model in mixture.models)
     notes = [note for mixture in asked for note in mixture.notes]
-    lines = [status.message(names), *refused, ABOUT if own_error else ABOUT_LESS, _outside(rows), *notes]
+    lines = [status.message(names), *refused, ABOUT if own_error else ABOUT_LESS, _outside(rows), _tail(rows, untold), *notes]
     return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
 
 
 def _outside(rows: Sequence[Row]) -> str:
     return "" if all(row["inside"] for row in rows) else BEYOND
+
+
+def _tail(rows: Sequence[Row], untold: Collection[str]) -> str:
+    if untold:
+        return f"no quantiles: {', '.join(sorted(untold))} tells none of the whole system; `sojourn simulate` of the fitted file does"
+    return TAIL if any(row["metric"] == QUANTILE for row in rows) else ""
 
 
 def template_of(model: Model, paths: Sequence[str], values: Sequence[float]) -> Model:
