@@ -44,9 +44,14 @@ app = typer.Typer(
 @app.command(HERE)
 def configurations(
     model: Annotated[Path, typer.Argument(help="a model file, or a fitted.toml")],
-    vary: Annotated[list[str], typer.Option(help="cores=1..16 or stations.cpu.servers=1,2,4; several: all combinations")],
     objective: Annotated[str, typer.Option(help="what must hold at every load: p99 < 50ms and utilisation{station=cpu} < 0.8")],
-    cost: Annotated[str, typer.Option(help="arithmetic of what is varied: 0.04*cores + 0.01*nics")],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(help="cores=1..16 or stations.cpu.servers=1,2,4; several: all combinations; none: the model as it is"),
+    ] = None,
+    cost: Annotated[
+        str, typer.Option(help="arithmetic of what is varied: 0.04*cores + 0.01*nics; without: all, in the order given")
+    ] = "",
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
     price: Annotated[float | None, typer.Option(help="of a missed objective; without: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
@@ -58,12 +63,14 @@ def configurations(
     from sojourn.plan import plan as plan_
 
     with workers_on(on, "planning") as workers:
-        found = plan_(model, factors(vary), objective, cost, load=load or None, price=price, level=level, on=workers)
+        found = plan_(
+            model, factors(vary or []), objective, cost, load=load or None, price=price, level=level, on=workers
+        )
     if as_json:
         say(json.dumps(finite(found.to_dict()), allow_nan=False, ensure_ascii=False))
     else:
         _print(found)
-    if found.first is None:
+    if found.first is None and found.cheapest_outside is None:
         raise typer.Exit(ObjectiveMissed.exit_code)
 
 
@@ -174,23 +181,32 @@ def _print(found: Plan) -> None:
     for line in found.lines():
         out.print(line, markup=False, soft_wrap=True)
     robust = "draws that meet it" if found.draws else "room"
-    table = Table("front", "cost", "", "violation", robust, "", box=None, header_style="dim")
+    table = Table(
+        *(["front", "cost"] if found.priced else [""]), "", "violation", robust, "", box=None, header_style="dim"
+    )
     seen = {_cells(one)[3:]: one for one in reversed(found.front)}  # of those that look alike the cheapest
-    told = [one for one in found.front if seen[_cells(one)[3:]] is one][:MOST_SHOWN]
+    told = [one for one in found.front if not found.priced or seen[_cells(one)[3:]] is one][:MOST_SHOWN]
     for one in told:
-        table.add_row(*_cells(one))
+        name, cost, *rest = _cells(one)
+        table.add_row(*([name, cost] if found.priced else [name]), *rest)
     if found.front:
         out.print(WidthAwareTable(table))
     if len(found.front) > len(told):
-        out.print(f"and {len(found.front) - len(told)} more, of equal figures or dearer (--json has all)", style="dim")
+        more = ", of equal figures or dearer" if found.priced else ""
+        out.print(f"and {len(found.front) - len(told)} more{more} (--json has all)", style="dim")
     if found.by_load:
         grows = "%" in (found.load or "")
         table = Table(
-            *(["period"] if grows else []), found.load_name, "cheapest there", "cost", box=None, header_style="dim"
+            *(["period"] if grows else []),
+            found.load_name,
+            *(["cheapest there", "cost"] if found.priced else ["first that meets it"]),
+            box=None,
+            header_style="dim",
         )
         for period, at in enumerate(found.by_load):
-            settings = "none" if at.settings is None else settings_text(at.settings)
-            cells = f"{at.load:g}", settings, "" if at.cost is None else f"{at.cost:.4g}"
+            settings = "none" if at.settings is None else settings_text(at.settings) or "the model as it is"
+            cost = ([] if not found.priced else [""]) if at.cost is None else [f"{at.cost:.4g}"]
+            cells = f"{at.load:g}", settings, *cost
             table.add_row(*([str(period)] if grows else []), *cells)
         out.print(WidthAwareTable(table))
     for line in found.notes:
@@ -201,6 +217,6 @@ def _cells(one: PlannedConfiguration) -> tuple[str, ...]:
     violation = max(one.violation, 0.0)
     robust = percent(max(-one.violation, 0.0)) if one.chance is None else percent(one.chance)
     return (
-        one.name, f"{one.cost:.4g}", "; ".join(map(str, one.terms)), percent(violation), robust,
+        one.name, "" if one.cost is None else f"{one.cost:.4g}", "; ".join(map(str, one.terms)), percent(violation), robust,
         "outside what was measured" if one.inside is False else "",
     )  # fmt: skip

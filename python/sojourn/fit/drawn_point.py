@@ -45,8 +45,8 @@ class DrawnQuantity:
 
 @dataclass(frozen=True)
 class DrawnPoint:
-    """Station, class and metric (response_time, throughput, utilisation, saturation_rate, and quantiles of the response time as `p99`) → what
-    is drawn of it. `inside`: whether the configuration lies among those that were measured."""
+    """Station, class and metric (response_time, throughput, utilisation, saturation_rate, and `p99`, a quantile of the response time) →
+    what is drawn of it. `inside`: whether the configuration lies among those that were measured."""
 
     quantities: Mapping[Key, DrawnQuantity]
     inside: bool

@@ -71,7 +71,14 @@ def predict(
     asked = list(mixtures.values())
     own_error = all(model.model_error is not None for mixture in asked for _, model in mixture.models)
     notes = [note for mixture in asked for note in mixture.notes]
-    lines = [status.message(names), *refused, ABOUT if own_error else ABOUT_LESS, _outside(rows), _tail(rows, untold), *notes]
+    lines = [
+        status.message(names),
+        *refused,
+        ABOUT if own_error else ABOUT_LESS,
+        _outside(rows),
+        _tail(rows, untold),
+        *notes,
+    ]
     return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
 
 

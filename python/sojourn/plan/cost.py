@@ -44,7 +44,8 @@ class Cost:
             if values[name].dtype.kind not in "biuf":
                 raise InputError(f"{name} is not a number", PLACE, "use only what is varied over numbers")
         found = self.expression.value({name: values[name].astype(float) for name in names})
-        whole = np.broadcast_to(np.asarray(found, float), next(iter(values.values())).shape).astype(float)
+        shape = next((column.shape for column in values.values()), (1,))
+        whole = np.broadcast_to(np.asarray(found, float), shape).astype(float)
         if not np.isfinite(whole).all():
             at = int(np.argmin(np.isfinite(whole)))
             where = ", ".join(f"{name} = {values[name][at]:g}" for name in names) or "all configurations"

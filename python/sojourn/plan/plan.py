@@ -36,7 +36,7 @@ def plan(
     model: Any,
     vary: Mapping[str, Iterable[Any]],
     objective: str,
-    cost: str,
+    cost: str = "",
     *,
     load: float | str | Path | None = None,
     draws: Any = None,
@@ -47,7 +47,8 @@ def plan(
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
 
     `model`: a Model, FittedModel, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
-    `vary`: factor or path of the model → values. `objective`: in the query language. `cost`: arithmetic of what is varied.
+    `vary`: factor or path of the model → values; nothing: the model as it is. `objective`: in the query language. `cost`: arithmetic of
+    what is varied; without one every configuration is told, in the order given, and the first that meets the objective is named.
     `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
     the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). `on` workers
     (`sojourn.parallel`) configurations are solved in blocks. Raises InputError, ModelError,
@@ -58,11 +59,13 @@ def plan(
     if price is not None and not price > 0:
         raise InputError(price, "price", "give a cost above 0")
     lists = {name: list(dict.fromkeys(values)) for name, values in vary.items()}
-    if not lists or not all(lists.values()):
-        raise InputError("nothing", "vary", "give at least one name with at least one value")
+    if empty := [name for name, values in lists.items() if not values]:
+        raise InputError(f"no value of {empty[0]}", "vary", "give at least one")
+    if price is not None and not cost:
+        raise InputError(price, "price", "give a cost too: it is in the unit of the cost")
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
-    priced = Cost.read(cost, lists)
+    priced = Cost.read(cost, lists) if cost else None
     with nullcontext() if on is None else open_workers(on) as asked.workers:
         return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
 
@@ -85,7 +88,7 @@ class _Planning:
     """One plan; the steps of `plan` share its configurations, costs and judgements."""
 
     def __init__(
-        self, asked: Predictor, lists: Mapping[str, list[Any]], objective: Objective, cost: Cost, load: Load | None,
+        self, asked: Predictor, lists: Mapping[str, list[Any]], objective: Objective, cost: Cost | None, load: Load | None,
         price: float | None, level: float,
     ) -> None:  # fmt: skip
         self.asked, self.lists, self.objective, self.level, self.given_price = asked, lists, objective, level, price
@@ -102,7 +105,9 @@ class _Planning:
         self.left_out = [(one, why) for one, why in zip(every, told, strict=True) if why is not None]
         if not self.all:
             raise self.left_out[0][1]
-        self.cost = cost.of({name: np.array([one[name] for one in self.all]) for name in lists})
+        self.priced = cost is not None
+        columns = {name: np.array([one[name] for one in self.all]) for name in lists}
+        self.cost = np.arange(float(len(self.all))) if cost is None else cost.of(columns)  # without: the order given
         self.levels = np.array([]) if self.load is None else self.load.levels
         found = asked.values(self.all, self.levels, objective.quantities)
         self.judged = objective.judge({q: v[0] for q, v in found.items()})  # C x L
@@ -147,8 +152,8 @@ class _Planning:
             self.objective.text, None if self.load is None else self.load.text, self.asked.load_name, len(self.all),
             self._choice(first), self._choice(outside), self._choice(nearest), self._choice(mean), self._choice(most),
             tuple(self._choice(i) for i in self._front()), self._steps(chosen), self._binds(chosen), self._by_level(),
-            self.price if self.drawn else None, 0 if self.drawn is None else len(self.drawn.met), self.level,
-            tuple(self._notes(chosen)),
+            self.price if self.drawn and self.priced else None, 0 if self.drawn is None else len(self.drawn.met), self.level,
+            tuple(self._notes(chosen)), self.priced,
         )  # fmt: skip
 
     def _nearest(self) -> int:
@@ -158,7 +163,7 @@ class _Planning:
 
     def _least_regret(self) -> tuple[int | None, int | None]:
         """Of the mean and of the maximum, inside the validated range, of those that meet the objective in some draw."""
-        if self.drawn is None:
+        if self.drawn is None or not self.priced:
             return None, None
         listed, regret = self.drawn.listed, self.drawn.regret
         among = self.inside[listed] & self.drawn.met.any(axis=0)
@@ -167,6 +172,8 @@ class _Planning:
         return mean, most
 
     def _front(self) -> list[int]:
+        if not self.priced:
+            return list(range(len(self.all)))
         listed = np.arange(len(self.all)) if self.drawn is None else self.drawn.listed
         robust = np.maximum(-self.violation[listed], 0.0) if self.drawn is None else self.drawn.met.mean(axis=0)
         found = front(self.cost[listed], np.maximum(self.violation[listed], 0.0), robust)
@@ -185,13 +192,14 @@ class _Planning:
         chance = mean = most = None
         if k is not None and self.drawn is not None:
             chance = float(self.drawn.met[:, k].mean())
+        if k is not None and self.drawn is not None and self.priced:
             mean, most = float(self.drawn.regret[:, k].mean()), float(self.drawn.regret[:, k].max())
         share = None
         if self.load is not None and self.load.kind == "trace":
             share = float(self.load.share[self.judged.met[i]].sum())
         return PlannedConfiguration(
-            self.all[i], float(self.cost[i]), bool(self.met[i]), float(self.violation[i]), tuple(terms), chance, mean, most,
-            bool(self.inside[i]) if self.known else None, share,
+            self.all[i], float(self.cost[i]) if self.priced else None, bool(self.met[i]), float(self.violation[i]), tuple(terms),
+            chance, mean, most, bool(self.inside[i]) if self.known else None, share,
         )  # fmt: skip
 
     def _steps(self, chosen: int) -> tuple[Step, ...]:
@@ -227,7 +235,9 @@ class _Planning:
             i = cheapest(self.cost, met, room) if i is None else i
             found.append(
                 CheapestAtLoad(
-                    float(level), None if i is None else self.all[i], None if i is None else float(self.cost[i])
+                    float(level),
+                    None if i is None else self.all[i],
+                    None if i is None or not self.priced else float(self.cost[i]),
                 )
             )
         return tuple(found)
@@ -246,10 +256,11 @@ class _Planning:
         else:
             price = "--price" if self.given_price else "five times the cheapest choice; --price says another"
             yield f"{len(self.drawn.met)} draws of what was fitted and of the model's own error; intervals at {percent(self.level, 0)}"
-            if self.met.any():
+            if self.met.any() and self.priced:
                 yield f"in regret a missed objective counts {self.price:.4g} ({price})"
             if len(self.drawn.listed) < len(self.all):
-                yield f"chances and regret are of the {len(self.drawn.listed)} configurations that cost least for what they do"
+                of = "cost least for what they do" if self.priced else "come first for what they do"
+                yield f"chances and regret are of the {len(self.drawn.listed)} configurations that {of}"
         if self.load is None and (at := self.asked.current_load()) is not None:
             yield f"the load is that of the model, {self.asked.load_name} = {at:g}; --load asks another"
         if self.load is not None and self.load.kind == "range":

@@ -34,13 +34,13 @@ class TermValue:
 
 @dataclass(frozen=True)
 class PlannedConfiguration:
-    """One configuration: factor or path → value, its cost, whether the model says that it meets the objective at all loads, and by
-    how much not (relative to the limit; below 0 there is room). `chance`: share of draws that meet it; regrets in the unit of
-    the cost; None without draws. `inside`: the validated range, None where there is none. `share_of_time`: of a trace, that
-    meets it."""
+    """One configuration: factor or path → value, its cost (None where none was given), whether the model says that it meets the objective
+    at all loads, and by how much not (relative to the limit; below 0 there is room). `chance`: share of draws that meet it; regrets
+    in the unit of the cost; None without draws. `inside`: the validated range, None where there is none. `share_of_time`: of a
+    trace, that meets it."""
 
     settings: Mapping[str, Any]
-    cost: float
+    cost: float | None
     met: bool
     violation: float
     terms: tuple[TermValue, ...]
@@ -53,7 +53,7 @@ class PlannedConfiguration:
     @property
     def name(self) -> str:
         """`cores = 4, nics = 2`."""
-        return settings_text(self.settings)
+        return settings_text(self.settings) or "the model as it is"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -61,7 +61,8 @@ class PlannedConfiguration:
         return {**vars(self), "settings": dict(self.settings), "terms": terms}
 
     def __str__(self) -> str:
-        parts = [self.name, f"cost {self.cost:.4g}", *map(str, self.terms)]
+        cost = [] if self.cost is None else [f"cost {self.cost:.4g}"]
+        parts = [self.name, *cost, *map(str, self.terms)]
         if self.chance is not None:
             parts.append(f"meets the objective in {percent(self.chance)} of the draws")
         if self.mean_regret is not None and self.most_regret is not None:
@@ -86,8 +87,10 @@ class Step:
 
     def told(self, base: PlannedConfiguration) -> str:
         """What it costs and brings beside `base`."""
-        less = self.choice.cost < base.cost
-        change = f"{'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
+        change = ""
+        if self.choice.cost is not None and base.cost is not None:
+            less = self.choice.cost < base.cost
+            change = f" {'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
         parts = [*map(str, self.choice.terms)]
         if self.choice.chance is not None and base.chance is not None:
             parts.append(f"{percent(base.chance)} → {percent(self.choice.chance)} of the draws meet the objective")
@@ -95,12 +98,12 @@ class Step:
             parts.append("misses the objective")
         if self.choice.inside is False:
             parts.append(OUTSIDE)
-        return f"{self.factor} {shown(self.from_)} → {shown(self.to)} {change}: {'; '.join(parts)}"
+        return f"{self.factor} {shown(self.from_)} → {shown(self.to)}{change}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True)
 class CheapestAtLoad:
-    """The cheapest settings that meet the objective at one load; None where there are none."""
+    """The cheapest settings that meet the objective at one load (without a cost: the first); None where there are none."""
 
     load: float
     settings: Mapping[str, Any] | None
@@ -111,7 +114,8 @@ class CheapestAtLoad:
 class Plan:
     """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
     like it was measured; `nearest`: where none meets it. `least_regret` by its mean over the draws, `least_most_regret` by its
-    maximum. `front`: not beaten in cost, violation and robustness (share of draws; without draws: room). `steps`, `binds` of the
+    maximum. `front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
+    (`priced`) `cheapest` is the first in the order given, and `front` has all. `steps`, `binds` of the
     `first` choice, or of what stands for it. `by_load`: the cheapest at each load."""
 
     objective: str
@@ -131,6 +135,7 @@ class Plan:
     draws: int
     level: float
     notes: tuple[str, ...]
+    priced: bool = True
 
     @property
     def first(self) -> PlannedConfiguration | None:
@@ -158,12 +163,13 @@ class Plan:
 
     def lines(self) -> list[str]:
         """The answer in lines, the front not among them."""
+        cheapest = "cheapest" if self.priced else "first that meets it"
         titles: dict[str, list[str]] = {}
         choices: dict[str, PlannedConfiguration] = {}
         for title, one in (
             ("least regret", self.first and self.least_regret), ("least maximum regret", self.first and self.least_most_regret),
-            ("cheapest", self.cheapest),
-            ("cheaper, but not validated" if self.cheapest else "cheapest, but not validated", self.cheapest_outside),
+            (cheapest, self.cheapest),
+            (f"{'cheaper' if self.cheapest and self.priced else cheapest}, but not validated", self.cheapest_outside),
             ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:
@@ -171,7 +177,7 @@ class Plan:
                 choices[one.name] = one
         found = [f"{' and '.join(names)}: {choices[name]}" for name, names in titles.items()]
         if self.first is not None:
-            found[0] = f"choose, {found[0]}"
+            found[0] = f"choose, {found[0]}" if self.priced else found[0]
         elif self.cheapest_outside is not None:
             found.insert(0, "nothing inside what was measured meets the objective: measure near the one below first")
         else:

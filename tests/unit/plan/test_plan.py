@@ -173,7 +173,7 @@ def test_loads(tmp_path: Path) -> None:
     ({"load": "900..200"}, "lower end first"), ({"load": "fast"}, "--load"), ({"load": 0}, "above 0"),
     ({"load": "none.csv"}, "none.csv"), ({"objective": "p99 < 50"}, "50ms"), ({"objective": "p99"}, "compare"),
     ({"objective": "probability({n() > 3}) < 0.1"}, "not asked of many"), ({"objective": "p99(waiting_time{class=x}) < 1s"}, "no class"),
-    ({"objective": "utilisation{station=cpuu} < 0.5"}, "did you mean cpu"), ({"vary": {}}, "vary"),
+    ({"objective": "utilisation{station=cpuu} < 0.5"}, "did you mean cpu"), ({"vary": {"cores": []}}, "vary"),
     ({"vary": {"coress": [1]}}, "did you mean cores"), ({"vary": {"stations.cpuu.servers": [1]}}, "cpu"),
     ({"vary": {"cores": [0]}}, "servers"), ({"vary": {"cores": range(200_000)}}, "at most"), ({"level": 2}, "level"),
     ({"price": -1}, "price"), ({"cost": "nics"}, "nics"),
