@@ -52,6 +52,13 @@ def check_writable(path: Path, option: str = "--out") -> None:
         raise InputError(found, option, "give a file that can be written")
 
 
+def check_new(path: Path, force: bool, option: str = "--out") -> None:
+    """InputError for a file that cannot be written, and for one that is there, where nobody said that it may go."""
+    check_writable(path, option)
+    if not force and path.exists() and not in_place(followed(path)):
+        raise InputError(f"{path} is there already", option, f"give another {option}, or --force to write over it")
+
+
 def finite(value: Any) -> Any:
     """The same for JSON, which knows no infinity: null, as where there is no number."""
     if isinstance(value, dict):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.console import check_writable
+from sojourn.cli.console import check_new
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.fit_template import fit_template
@@ -38,6 +38,7 @@ def fit(
         typer.Option("--set", help="with --follow, what is known: demand_s, scv, most_per_s, workers"),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
+    force: Annotated[bool, typer.Option("--force", help="write over a file that is there")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     further: Annotated[
@@ -56,7 +57,7 @@ def fit(
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     if given:
         raise InputError(f"--set {given}", "fit", "leave it out, or write the number into the model file")
-    check_writable(out)
+    check_new(out, force)
     if all(name == "auto" or is_model_file(name) for name in model):
         with workers_on(on, "fitting") as workers:
             own = fit_files(runs, model, out, seed, level, further, workers)

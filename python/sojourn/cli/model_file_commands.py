@@ -125,6 +125,7 @@ def full_at(fitted: FittedModel, level: float = 0.9) -> Callable[[Mapping[str, A
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
     """Predicts with a fitted model at all combinations of what is varied."""
     from sojourn.fit import FittedModel, predict
+    from sojourn.fit.predict_model import OUTSIDE
 
     metrics = predict(FittedModel.read(path), vary, level, QUANTILES)
     if as_json:
@@ -132,7 +133,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
         return
     points = metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True)
     heads = ("response time", "p99", "throughput", "busiest station", "saturates at", "")
-    cells = [_cells(metrics, point) for point in points]
+    cells = [_cells(metrics, point, OUTSIDE) for point in points]
     there = [k for k, head in enumerate(heads) if head != "p99" or any(row[k] for row in cells)]
     shown = Table(*vary, *(heads[k] for k in there), box=None, header_style="dim")
     for point, row in zip(points, cells, strict=True):
@@ -143,7 +144,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
         out.print(line, style="dim", markup=False)
 
 
-def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
+def _cells(metrics: Metrics, point: dict[str, Any], outside: str) -> tuple[str, ...]:
     rows = [r for r in metrics.frame.iter_rows(named=True) if all(r[k] == v for k, v in point.items())]
     whole = [r for r in rows if r["station"] == "" and r["class"] == ""]
     told = {r["metric"]: r for r in whole if r["q"] is None}
@@ -156,7 +157,7 @@ def _cells(metrics: Metrics, point: dict[str, Any]) -> tuple[str, ...]:
     return (
         _interval(response, "s"), _interval(tail, "s"), _interval(rate, "1/s"),
         f"{busiest['station']} {percent(busiest['value'])}" if busiest else "", _interval(limit, "1/s"),
-        ", ".join(filter(None, (note, "" if rows[0]["inside"] else "outside what was measured"))),
+        ", ".join(filter(None, (note, "" if rows[0]["inside"] else outside))),
     )  # fmt: skip
 
 
@@ -171,6 +172,7 @@ def validate_file(
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit import FittedModel, observe_runs, validate
+    from sojourn.fit.predict_model import OUTSIDE
     from sojourn.fit.validate_model import at_asked_rates, scores
 
     measured = observe_runs(runs)
@@ -181,7 +183,7 @@ def validate_file(
     shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
     last = ""
     for row in found.iter_rows(named=True):
-        shown.add_row("" if row["run"] == last else row["run"], *_judged(row))
+        shown.add_row("" if row["run"] == last else row["run"], *_judged(row, OUTSIDE))
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
@@ -191,13 +193,14 @@ def validate_file(
         out.print(line, markup=False)
 
 
-def _judged(row: dict[str, Any]) -> tuple[str, ...]:
+def _judged(row: dict[str, Any], outside: str) -> tuple[str, ...]:
     unit = {"response_time": "s", "throughput": "1/s"}.get(row["metric"], "share")
     name = row["metric"].replace("_", " ") + "".join(f" of {row[k]}" for k in ("station", "class") if row[k])
     return (
         name, prediction(row["predicted"], row["low"], row["high"], unit),
         interval(row["measured"], row["measured_low"], row["measured_high"], unit),
-        "" if row["error"] is None else percent(row["error"], sign=True), "" if row["inside_interval"] else "not in the interval",
+        "" if row["error"] is None else percent(row["error"], sign=True),
+        ", ".join(filter(None, ("" if row["inside_interval"] else "not in the interval", "" if row["inside"] else outside))),
     )  # fmt: skip
 
 

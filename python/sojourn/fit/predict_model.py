@@ -29,7 +29,8 @@ Row = dict[str, Any]
 ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
 ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's own error is not known, and not in them: vary more"
 TAIL = "quantiles are those of the model, which was fitted to means"
-BEYOND = "inside = false: beyond what was measured, where a model can be further off"
+OUTSIDE = "outside what was measured"
+BEYOND = f"{OUTSIDE} a model can be further off"
 
 
 def predict(

@@ -130,7 +130,9 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
     assert answer.exit_code == 0, answer.output
     lines = [" ".join(line.split()) for line in answer.output.splitlines()]
     assert any(line.startswith("rate-100 response time") and "%" in line for line in lines)
-    assert any(re.match(r"rate-600 response time .* not in the interval$", line) for line in lines)
+    assert any(
+        re.match(r"rate-600 response time .* not in the interval, outside what was measured$", line) for line in lines
+    )
     assert any("1 called saturated that was not" in line for line in lines)
     points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)
     assert [p["error"] for p in points if p["predicted"] is None] == [None], "null: JSON knows no infinity"
@@ -193,3 +195,21 @@ def test_another_spelling_of_a_metric_gets_its_name() -> None:
         table.value("utilisation", "cpus")
     with pytest.raises(InputError, match=r"metric: 'utilization'; did you mean utilisation\?"):
         Metrics.of([{"metric": "utilization", "value": 0.5}])
+
+
+def test_a_fit_writes_over_no_file_unless_told(fitted: Path, tmp_path: Path) -> None:
+    """Issue 29, point 16: a second fit took the place of the first without a word."""
+    there = tmp_path / "fitted.toml"
+    there.write_text(fitted.read_text())
+    again = sojourn("fit", tmp_path / "none", "--out", there)
+    assert isinstance(again.exception, InputError) and "is there already" in str(again.exception)
+    assert "--force" in again.exception.remedy
+    forced = sojourn("fit", tmp_path / "none", "--out", there, "--force")
+    assert isinstance(forced.exception, InputError) and "none" in str(forced.exception)
+    assert there.read_text() == fitted.read_text()
+
+
+def test_what_a_prediction_says_of_what_was_measured_is_in_its_table(fitted: Path) -> None:
+    """Issue 29, point 16: the message spoke of `inside = false`, and no column had that name."""
+    told = sojourn("predict", fitted, "--rate", "120,450").output
+    assert "inside = " not in told and told.count("outside what was measured") == 2
