@@ -14,9 +14,9 @@ from sojourn.cli import http_options as http
 from sojourn.cli.console import one_form
 from sojourn.cli.live_view import LiveView, live
 from sojourn.cli.load_run import OutputFormat
-from sojourn.cli.measure_table import finish, tell
+from sojourn.cli.measure_table import finish, finished, tell
 from sojourn.cli.set_option import settings
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ServiceError
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
 from sojourn.units import duration_s, levels
@@ -71,6 +71,7 @@ def measure(
     of each in a run folder."""
     from sojourn.load.http_load import http_load
     from sojourn.measure import measure as measure_levels
+    from sojourn.measure.measure import levels as names_of
     from sojourn.runs.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
@@ -88,15 +89,24 @@ def measure(
     }  # fmt: skip
     http.warn_of_hidden(http_load(url or [], users=1, **load))
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
-    folders = measure_levels(
-        url or [], where, rates_per_s=levels(rate, "--rate") if rate is not None else (),
-        users=levels(users, "--users") if users is not None else (), watched=watched(pids, cgroup, disk),
-        cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
-        factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
-        seed=seed, shown=shown, **load,
-    )  # fmt: skip
+    asked = {
+        "rates_per_s": levels(rate, "--rate") if rate is not None else (),
+        "users": levels(users, "--users") if users is not None else (),
+    }
+    form = OutputFormat(as_json, as_csv)
+    try:
+        folders = measure_levels(
+            url or [], where, **asked, watched=watched(pids, cgroup, disk),
+            cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
+            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
+            seed=seed, shown=shown, **load,
+        )  # fmt: skip
+    except ServiceError:  # it is gone: what was finished before is told
+        if done := finished(where, names_of(**asked)):
+            tell([(folder, judge(folder, objectives, whole=False)) for folder in done], form, where)
+        raise
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
-    tell(judged, OutputFormat(as_json, as_csv), where)
+    tell(judged, form, where)
     finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,12 @@ def _figures(folder: RunFolder) -> list[str]:
         f"{seconds(bounds[0])} to {seconds(bounds[1])}" if quantile is None and bounds[1] else seconds(quantile),
         percent(busy if isinstance(busy, float) else None),
     ]
+
+
+def finished(where: Path, names: Iterable[str]) -> list[RunFolder]:
+    """Those of these runs that are there and were finished."""
+    there = [RunFolder.open(where / name) for name in names if (where / name / "manifest.json").exists()]
+    return [folder for folder in there if folder.has("metrics")]
 
 
 def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]]) -> None:
