@@ -28,7 +28,7 @@ def bulletin_load(
     if others or len(urls) != 1 or common["rate_per_s"] is not None or users is None:
         wrong = ", ".join(others) or f"{len(urls)} URLs, users = {users}, rate = {common['rate_per_s']}"
         raise InputError(wrong, "load bulletin", "give one http://HOST:PORT, --users, and of the options --mix, --think, "
-                         "--duration, --ramp-up, --ramp-down, --seed, --timeout")  # fmt: skip
+                         "--for, --ramp-up, --ramp-down, --seed, --timeout")  # fmt: skip
     mix = ramps["mix"] or "readwrite"
     for _, matrix in mix_of(mix):
         for note in matrix.notes:

@@ -49,6 +49,7 @@ GROUPS = {
     "plan": "Plans capacity: which configuration meets an objective at least cost, and how sure that is.",
     "lab": "The lab: hosts, NICs, interrupt steering on this machine.",
 }
+FORMER = {"duration": "for"}  # options by a former name
 
 
 def command_line(words: Sequence[str] | None = None) -> typer.Typer:
@@ -60,6 +61,7 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        context_settings={"token_normalize_func": lambda name: FORMER.get(name, name)},
     )
 
     @app.callback()

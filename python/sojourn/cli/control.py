@@ -40,7 +40,7 @@ def control(
     plot: Annotated[Path | None, typer.Option(help="draw late requests against core-hours; a folder is a curve")] = None,
     replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
     rate: Annotated[float, typer.Option(help="mean rate of a load with a name, 1/s")] = 240.0,
-    duration: Annotated[str, typer.Option(help="of a load with a name; a day of a web log is played in it")] = "30m",
+    duration: Annotated[str, typer.Option("--for", help="how long a load with a name is; a day of a web log is played in it")] = "30m",
     live: Annotated[str | None, typer.Option(help="URL of the web shop, or a file of your service: decide, set nothing")] = None,
     act: Annotated[bool, typer.Option("--act", help="with --live: set what is decided; with --on, on which it has to pass first")] = False,
     force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
@@ -88,7 +88,7 @@ def control(
     if live is not None:
         from sojourn.cli.control_live import LiveOptions, beside
 
-        loads = read_loads(load, rate, duration_s(duration, "--duration")) if model else []
+        loads = read_loads(load, rate, duration_s(duration, "--for")) if model else []
         options = LiveOptions(live, act, force, lease, stop_file, stop_after, out, pid)
         return beside(read(policy, model), model, loads, options)
     assert model is not None
@@ -99,7 +99,7 @@ def control(
     if plot is not None:
         check_figure_file(plot, "--plot")
     policies = compared([policy, *(against or [])], model)
-    loads = read_loads(load, rate, duration_s(duration, "--duration"))
+    loads = read_loads(load, rate, duration_s(duration, "--for"))
     lag_s = duration_s(lag, "--lag") if lag else 0.0
     rows = []
     for each in loads:

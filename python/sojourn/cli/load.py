@@ -31,7 +31,7 @@ def load(
     users: Annotated[int | None, typer.Option(help="closed loop: this many users instead of a rate")] = None,
     think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
-    duration: Annotated[str, typer.Option(help="e.g. 10s, 2m")] = "10s",
+    duration: Annotated[str, typer.Option("--for", help="how long, e.g. 10s, 2m")] = "10s",
     connections: Annotated[
         int | None, typer.Option(help="opened before the start: 64; memcached: 16, one a client, over all threads")
     ] = None,
@@ -127,7 +127,7 @@ def load(
         "rate_per_s": None if rate is None else number(rate, "--rate"),
         "think_s": 0.0 if think == "0" else duration_s(think, "--think"),
         "arrivals": arrivals,
-        "duration_s": duration_s(duration, "--duration"),
+        "duration_s": duration_s(duration, "--for"),
         "seed": fresh_seed() if seed is None else seed,
         "timeout_s": number(duration_s(timeout, "--timeout"), "--timeout"),
     }
