@@ -31,6 +31,9 @@ def study(
     paths: Annotated[str | None, typer.Option(help="of a storage study: these paths alone, as local,nbd")] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="judge the file and its models, say what would be run, and run nothing")
+    ] = False,
 ) -> None:
     """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
     from sojourn.study import run_study
@@ -38,6 +41,12 @@ def study(
     expect(path, STUDY, "a folder")
     console = SafeConsole(soft_wrap=True)
     parts, some = (tuple(p.strip() for p in given.split(",")) if given else () for given in (only, paths))
+    if check:
+        from sojourn.study.study_check import check_study
+
+        for line in check_study(path, parts, quick=quick, seed=seed, draw=draw, paths=some, repetitions=replications):
+            console.print(line, markup=False, highlight=False)
+        return
     with live("run") as view:
         result = run_study(
             path, out=out, quick=quick, seed=seed, only=parts, draw=draw, paths=some, repetitions=replications, say=view.say,

@@ -21,10 +21,11 @@ from sojourn.files.writing import write_whole
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.file_schema import ChooseSection
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
+from sojourn.study.study_folder import CHOICES as FILE
 from sojourn.study.system import Point, System
 from sojourn.units import USUAL_LEVEL
 
-FILE, MOST, NAME = "choices.json", 10_000, "choose"
+MOST, NAME = 10_000, "choose"
 RESAMPLES = 2000
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class CheckedStudy:
 
     study: StudyFile
     fingerprint: str
+    of_runs: str  # the same where runs are made alike
     system: System
     measured: list[Point]
     predicted: list[Point]
@@ -122,8 +123,21 @@ def read_plan(
         study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}{_some(asked, study)}"
     )
     order = [spread(points, load.seed) for points in (measured, predicted)]
+    alike = study.model_dump_json(include={"name", "system", "load", "topology_probe", "draw"})
+    of_runs = hashlib.sha256(f"{alike}{'quick' if quick else ''}{draw or ''}{_class(study, file.parent)}".encode())
     plan = CheckedStudy(
-        study, mark, system, order[0], order[1], load.seed, file.parent, wanted, not_shown, template, quick
+        study,
+        mark,
+        of_runs.hexdigest()[:16],
+        system,
+        order[0],
+        order[1],
+        load.seed,
+        file.parent,
+        wanted,
+        not_shown,
+        template,
+        quick,
     )
     if (files := model_files(template)) and FIT in wanted:
         fitted = [point for point in measured if plan.is_fitted(point.section, point.factors)]
@@ -160,10 +174,17 @@ def _possible(
 
 def _files(study: StudyFile, folder: Path) -> str:
     """SHA-256 of what the file names and the runs or the fit depend on: model files, a class of the user's own; empty without."""
-    models = (
-        [study.fit.model] if study.fit and isinstance(study.fit.model, str) else study.fit.model if study.fit else []
-    )
-    names = [str(study.system.get("kind")), *models, str(study.system.get("model", ""))]
+    model = study.fit.model if study.fit else ()
+    return _contents([model] if isinstance(model, str) else model, folder) + _class(study, folder)
+
+
+def _class(study: StudyFile, folder: Path) -> str:
+    """Of what the runs alone depend on."""
+    return _contents([str(study.system.get("kind")), str(study.system.get("model", ""))], folder)
+
+
+def _contents(names: Iterable[str], folder: Path) -> str:
+    names = list(names)
     paths = [folder / name.partition(".py:")[0] for name in names if name]
     paths = [
         path.with_suffix(".py") if ".py:" in name else path

@@ -22,10 +22,11 @@ from sojourn.runs.run_folder import clock_times
 from sojourn.study.checked_study import CheckedStudy
 from sojourn.study.fit_templates import FittedProtocol, FitTemplate, RivalModels
 from sojourn.study.model_check import changes_something
+from sojourn.study.study_folder import PREDICTIONS as FILE
 from sojourn.study.study_points import SHARE, at_rate
 from sojourn.study.system import Point
 
-FILE, SUM, FITTED = "predictions.json", "predictions.sha256", "fitted.toml"
+SUM, FITTED = "predictions.sha256", "fitted.toml"
 NO_WIDTH = 1e-6  # of an interval, relative
 KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
 Prediction: TypeAlias = dict[str, Any]

@@ -18,36 +18,48 @@ from sojourn.files.reading import read_json
 from sojourn.files.writing import write_whole
 
 Say = Callable[[str], None]
+PREDICTIONS, CHOICES = "predictions.json", "choices.json"  # what is written down before runs that are to judge it
+CHANGED = "the study or its model has changed since: runs that it still asks for are kept"
 
 
 class StudyPlan(Protocol):
-    """A checked study of any kind: `study` is the file (a pydantic model with a name)."""
+    """A checked study of any kind: `study` is the file (a pydantic model with a name). `of_runs`: the same for studies whose runs are made
+    alike."""
 
     @property
     def study(self) -> Any: ...
     @property
     def fingerprint(self) -> str: ...
+    @property
+    def of_runs(self) -> str: ...
 
 
 @contextmanager
 def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Iterator[Path]:
     """The folder of this study, held until the block ends: `out`, or the newest unfinished one of the same plan under runs/, or a new
-    one.
+    one. A folder whose runs are made as this plan makes them is taken too, as long as nothing was predicted there: a study whose model was
+    refused keeps its runs for the next model.
 
     Raises:
-        StudyError: `out` holds another study, or something else, or is another user's. Busy: a study is running in it.
+        StudyError: `out` holds another study, predictions of an earlier version of this one, or something else, or is another user's.
+        Busy: a study is running in it.
     """
     if out is None:
-        unfinished = [
-            p.parent for p in sorted(Path("runs").glob(f"{plan.study.name}-*/study.json"))
-            if (state := _state(p)).get("fingerprint") == plan.fingerprint and not state.get("finished")
-        ]  # fmt: skip
+        there = [p.parent for p in sorted(Path("runs").glob(f"{plan.study.name}-*/study.json"))]
+        states = {folder: state for folder in there if not (state := _state(folder / "study.json")).get("finished")}
+        same = [folder for folder, state in states.items() if state.get("fingerprint") == plan.fingerprint]
+        unfinished = same or [folder for folder, state in states.items() if _alike(state, plan) and not _told(folder)]
         if unfinished:
             say(f"goes on with the unfinished study in {unfinished[-1]}")
         out = unfinished[-1] if unfinished else Path("runs") / f"{plan.study.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     state = _state(out / "study.json")
     if state and state.get("fingerprint") != plan.fingerprint:
-        raise StudyError("it holds another study", str(out), "choose another --out")
+        if not _alike(state, plan):
+            raise StudyError("it holds another study", str(out), "choose another --out")
+        if told := _told(out):
+            value = f"{told} there is of an earlier version of this study, and was written before its runs"
+            raise StudyError(value, str(out), "choose another --out")
+        say(CHANGED)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.mkdir(mode=0o700, exist_ok=True)  # for its user alone, as each run of it
@@ -66,6 +78,16 @@ def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Iterator[Path]:
         yield out
     finally:
         os.close(held)
+
+
+def _alike(state: dict[str, Any], plan: StudyPlan) -> bool:
+    """Whether its runs are made as those of the plan."""
+    return state.get("of_runs") == plan.of_runs
+
+
+def _told(folder: Path) -> str:
+    """What was said there before runs were made."""
+    return next((name for name in (PREDICTIONS, CHOICES) if (folder / name).exists()), "")
 
 
 def _held(out: Path) -> int:
@@ -87,7 +109,12 @@ def _cannot(error: OSError, out: Path) -> SojournError:
 
 def save_state(out: Path, plan: StudyPlan, *, finished: bool, **more: Any) -> None:
     """Writes study.json: which plan this folder belongs to, and whether it is finished."""
-    state = _state(out / "study.json") | {"fingerprint": plan.fingerprint, "finished": finished, **more}
+    state = _state(out / "study.json") | {
+        "fingerprint": plan.fingerprint,
+        "of_runs": plan.of_runs,
+        "finished": finished,
+        **more,
+    }
     write_whole(out / "study.json", json.dumps(state | {"plan": plan.study.model_dump()}, indent=1) + "\n")
 
 

@@ -46,7 +46,7 @@ def run_study(
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    further = _other_files(path, quick, seed, only, draw) if only else {}
+    further = other_files(path, quick, seed, only, draw) if only else {}
     own = tuple(name for name in only if name not in further)
     results = []
     with listening(progress):
@@ -72,7 +72,7 @@ def run_study(
     return replace(results[0], others=tuple(results[1:]))
 
 
-def _other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
+def other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
     """The other study files that `only` names, each checked before anything runs."""
     plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
     files = {name: plan.folder / plan.study.studies[name] for name in only if name in plan.study.studies}

@@ -291,9 +291,9 @@ def test_a_model_file_is_read_before_anything_is_run(tmp_path: Path) -> None:
         read_plan(_file(tmp_path, text))
 
 
-def test_another_model_file_is_another_study(tmp_path: Path) -> None:
+def test_another_model_file_is_another_study_once_its_predictions_are_written(tmp_path: Path) -> None:
     text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
     done(tmp_path, text)
     (tmp_path / "shop.toml").write_text(FREE + "# changed\n")
-    with pytest.raises(StudyError, match="it holds another study"):
+    with pytest.raises(StudyError, match="predictions.json there is of an earlier version of this study"):
         run_study(tmp_path / "study.toml", out=tmp_path / "out", say=lambda _: None)

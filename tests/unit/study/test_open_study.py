@@ -15,12 +15,14 @@ import pytest
 from sojourn.errors import Busy, StorageFull
 from sojourn.study.study_folder import open_study
 
-PLAN: Any = SimpleNamespace(study=SimpleNamespace(name="test", model_dump=lambda: {"name": "test"}), fingerprint="0")
+PLAN: Any = SimpleNamespace(
+    study=SimpleNamespace(name="test", model_dump=lambda: {"name": "test"}), fingerprint="0", of_runs="1"
+)
 HOLDS = """
 import sys, types
 from pathlib import Path
 from sojourn.study.study_folder import open_study
-plan = types.SimpleNamespace(study=types.SimpleNamespace(name="test", model_dump=lambda: {"name": "test"}), fingerprint="0")
+plan = types.SimpleNamespace(study=types.SimpleNamespace(name="test", model_dump=lambda: {"name": "test"}), fingerprint="0", of_runs="1")
 with open_study(Path(sys.argv[1]), plan, print):
     print("held", flush=True)
     sys.stdin.read()
