@@ -17,7 +17,7 @@ from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.fit.run_measurements import measurements
 from sojourn.fit.starting_values import starts
-from sojourn.fit.what_would_tell import SAME, WhatWouldTell
+from sojourn.fit.what_would_tell import SAME, WhatWouldTell, to_watch, unwatched
 from sojourn.model import Closed, Model, Open
 from sojourn.model.parameters import NumberByFactor
 
@@ -134,7 +134,7 @@ class FitProblem:
         would = WhatWouldTell(self.model, self.points, keys, self.starts[0])
         vary, watch = would.factors(self._not_varied()), would.resources()
         further = [] if vary else would.further([n for n in self._known() if n not in self._not_varied()])
-        told = [f"watch its resource in [observed] (station {' or '.join(watch)})"] if watch else []
+        told = to_watch(watch)
         told += [f"vary {' or '.join(vary)} too"] if vary else []
         told += [f"vary {' or '.join(further)} further"] if further else []
         self._refuse(names, told, ": neither another load nor a resource that is watched tells them")
@@ -150,7 +150,8 @@ class FitProblem:
             if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
                 more = self._not_varied()
                 vary = f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
-                self._refuse(self._untold(weighted, direction), ["watch its resource in [observed]", vary])
+                names = self._untold(weighted, direction)
+                self._refuse(names, [*to_watch(unwatched(self.model, [s.key for s in self.seen], names)), vary])
 
     def _untold(self, weighted: Array, direction: Array) -> list[str]:
         part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales

@@ -19,6 +19,7 @@ from sojourn.model import Model, Queue
 
 Array = NDArray[np.float64]
 SAME = 1e-6  # least singular value over the greatest
+OF_STATIONS = ("demands_s.", "service_s.", "stations.")  # paths of unknowns
 TIMES = (0.5, 2.0)  # as large as it is now
 
 
@@ -76,6 +77,19 @@ class WhatWouldTell:
 
         sizes = np.linalg.svd(nonlinear_least_squares.slopes(predicted, scale, scale.begun(self.at)), compute_uv=False)
         return bool(sizes[-1] > SAME * sizes[0])
+
+
+def unwatched(model: Model, keys: Sequence[Key], paths: Sequence[str]) -> list[str]:
+    """Queues whose busy servers no run observed, of the stations that these unknowns are of; of all where one is of no station."""
+    watched = {station for station, _, metric in keys if metric == "busy"}
+    named = {path.split(".")[1] if path.startswith(OF_STATIONS) else "" for path in paths}
+    queues = [s.name for s in model.stations if isinstance(s, Queue) and s.name not in watched]
+    return [name for name in queues if name in named or "" in named]
+
+
+def to_watch(stations: Sequence[str]) -> list[str]:
+    """The remedy, where there are any."""
+    return [f"watch its resource in [observed] (station {' or '.join(stations)})"] if stations else []
 
 
 def _number(given: object) -> bool:

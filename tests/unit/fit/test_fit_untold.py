@@ -44,6 +44,23 @@ def test_issue_26_15_what_would_tell_is_asked_of_the_model() -> None:
     assert "cpu or disk" in str(caught.value)
 
 
+@pytest.mark.parametrize("watched", [False, True])
+def test_issue_29_12_a_resource_that_is_watched_is_no_remedy(watched: bool) -> None:
+    """The variance of service at a few per cent of load: it changes nothing that could be measured there."""
+    text = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[service_s.cpu]\n'
+    text += 'user = { kind = "lognormal", mean = { free = true }, scv = { free = true, low = 0.5, high = 2.0 } }\n'
+    if watched:
+        text += '[observed]\ncpu = "processes"\n'
+    runs = [
+        FitRun(one.name, one.factors, one.means, {"processes": one.factors["rate_per_s"] * 0.01})
+        for one in (mm1_run(rate) for rate in (0.5, 1.0, 1.5, 2.0))
+    ]
+    with pytest.raises(FitError, match="do not tell") as caught:
+        fit_model(FitRuns(runs), sj.Model.parse(text))
+    assert ("watch its resource" in str(caught.value)) is not watched
+    assert "measure nearer to saturation" in str(caught.value) or "vary" in str(caught.value)
+
+
 TWO_EQUAL = """
 [stations.cpu]
 [stations.disk]
