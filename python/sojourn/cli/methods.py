@@ -16,7 +16,8 @@ from sojourn.terminal import say
 
 
 def methods(
-    model: Annotated[Path | None, typer.Argument(help="a model file: says which methods apply, and why others do not")] = None,
+    model: Annotated[Path | None, typer.Argument(help="a model file: says which methods apply to it")] = None,
+    every: Annotated[bool, typer.Option("--all", help="with a model file: all others too, and why each does not apply")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print them as JSON")] = False,
 ) -> None:  # fmt: skip
     """Lists the methods of `sojourn solve`: name, what it is, exact or not, its source."""
@@ -24,7 +25,8 @@ def methods(
     from sojourn.solve import methods as methods_
     from sojourn.solve.automatic_method import preferred
     from sojourn.solve.load_dependent_times import at_rest
-    from sojourn.solve.registry import family
+    from sojourn.solve.nearest_methods import nearest
+    from sojourn.solve.registry import SIMULATE, family
 
     if model:
         expect(model, MODEL, FIT)
@@ -43,11 +45,20 @@ def methods(
     table.add_column("method", no_wrap=True)
     for head in ("what it is", "", *(["applies"] if it else ["source"])):
         table.add_column(head)
+    others = [m for m, why in found if why is not None]
     for m, why in sorted(found, key=lambda pair: pair[1] is not None):
+        if why and not every:
+            continue
         kind = "on request" if m.special else "exact" if m.exact else "approximate"
         last = "; ".join(m.sources) if not it else f"no: {why}" if why else _yes(m.name, best)
         table.add_row(m.name, m.title, kind, last, style="dim" if why else "")
-    console().print(table)
+    out = console()
+    if table.row_count:
+        out.print(table)
+    if it and not best:
+        out.print(f"no method applies; {nearest(it.network)}; or {SIMULATE}", markup=False, soft_wrap=True)
+    if others and not every:
+        out.print(f"{len(others)} others do not apply: --all says why", style="dim", markup=False)
 
 
 def _yes(name: str, best: str) -> Text:

@@ -102,5 +102,5 @@ def nothing_applies(network: Network) -> MethodRefused:
     """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
     large = too_large(network)
     words = "; ".join(filter(None, (large and f"ctmc: {large}", nearest(network)))) or "there are no methods"
-    remedy = f"{remedy_of(network)}; `sojourn methods model.toml` has the reasons of all methods"
+    remedy = f"{remedy_of(network)}; `sojourn methods model.toml --all` has the reasons of all methods"
     return MethodRefused(words, "no analytic method applies by itself", remedy)

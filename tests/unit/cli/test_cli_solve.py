@@ -107,10 +107,22 @@ def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
 def test_methods(shop: Path) -> None:
     assert "mva" in run("methods").output and "two-class/priority" in run("methods").output
     told = run("methods", shop).output
-    assert "auto takes it" in told and "needs one multicore" in " ".join(told.split())
+    assert "auto takes it" in told and "needs one multicore" not in " ".join(told.split())
+    assert "others do not apply: --all says why" in told  # issue 29, point 12: 34 lines of no
+    assert "needs one multicore" in " ".join(run("methods", shop, "--all").output.split())
     rows = {row["name"]: row for row in json.loads(run("methods", shop, "--json").output)["methods"]}
     assert rows["mva"]["applies"] and rows["mva"]["exact"] and not rows["two-class/paper"]["applies"]
     assert all(row["sources"] and row["family"] for row in rows.values())
+
+
+def test_methods_where_none_applies_says_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(
+        '[stations.q]\nservers = 2\ndiscipline = "priority"\n[classes.o]\nkind = "open"\nrate_per_s = 0.2\n[classes.p]\n'
+        'kind = "open"\nrate_per_s = 0.2\npriority = 1\n[demands_s.q]\no = { kind = "lognormal", mean = 1.0, scv = 2.0 }\np = 1.0\n'
+    )
+    told = " ".join(run("methods", path).output.split())
+    assert "no method applies" in told and told.count("would apply with") in (1, 2) and "sojourn simulate" in told
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_refusals_name_what_applies(only: Callable[..., sj.Model]) -> None:
         sj.solve(m, method="fin")
     with pytest.raises(
         MethodRefused,
-        match=r"never: it is Monday; use sj\.simulate.*; `sojourn methods model\.toml`",
+        match=r"never: it is Monday; use sj\.simulate.*; `sojourn methods model\.toml --all`",
     ):
         sj.solve(only(method("never", refuses=lambda n: "it is Monday")))
     assert [(x.name, why) for x, why in sj.methods(only(method("a"), method("b", refuses=lambda n: "no")))] == [
@@ -230,7 +230,9 @@ def test_where_nothing_applies_the_nearest_methods_say_what_to_change(model: sj.
     with pytest.raises(MethodRefused) as caught:
         sj.solve(model)
     text = str(caught.value)
-    assert words in text and "sj.simulate" in text and "`sojourn methods model.toml` has the reasons of all" in text
+    assert (
+        words in text and "sj.simulate" in text and "`sojourn methods model.toml --all` has the reasons of all" in text
+    )
     assert text.count("would apply") in (1, 2) and len(text) < 600
 
 

@@ -91,7 +91,7 @@ def test_a_rate_is_covered_whatever_the_law_of_its_events(shape: float, scale: f
     covered, half = 0, []
     for _ in range(200):
         times = np.cumsum(rng.gamma(shape, scale, 6000))
-        _, low, high = rate_interval(times[times > 1000] - 1000, 0.0, 4000.0)
+        _, low, high = rate_interval(times[times > 1000] - 1000, 0.0, 4000.0, 0.95)
         covered += low <= 1 <= high
         half.append((high - low) / 2)
     assert 182 <= covered <= 199

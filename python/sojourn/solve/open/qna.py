@@ -11,9 +11,13 @@ of external arrivals (15)-(16). M/M/m: `levels`.
 | c²_aj, c²_sj   | `arrival_scv`, `service_scv`                                    | 1    |
 | tau_j          | `service_s`                                                     | s    |
 
-Limits: FCFS (or random order) queues with any number of servers, and delays; arrivals by a distribution (its squared
-coefficient of variation) or a MAP (that of the stationary interval: correlation is not seen). Exact for M/G/1 and
-M/M/m; within a few per cent at light or moderate variability in its author's tables, and off by more where streams are
+A station that is shared (`ps`, `lcfs_pr`) has, with Poisson arrivals, the numbers present and the departures of one with exponential
+service and the same mean, whatever the law, and a class stays there in proportion to its own mean (Baskett, Chandy, Muntz and
+Palacios, J. ACM 22(2), 1975, pp. 248-260). So it counts as c²_s = 1 here, and a class has s_c/tau times the wait.
+
+Limits: queues in order of arrival (or random order) or shared, with any number of servers, and delays; arrivals by a
+distribution (its squared coefficient of variation) or a MAP (that of the stationary interval: correlation is not seen). Exact for
+M/G/1 and M/M/m; within a few per cent at light or moderate variability in its author's tables, and off by more where streams are
 bursty or correlated. The status is `approximate`.
 """
 
@@ -23,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn.model.arrival_processes import stationary
 from sojourn.model.distribution_registry import MAP, Distribution
@@ -30,8 +35,10 @@ from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.open_rates import TrafficSolution, only_open
 from sojourn.solve.population_distribution import PopulationDistribution
-from sojourn.solve.product_form import structure
+from sojourn.solve.product_form import SHARED, structure
 from sojourn.solve.solution import Solution
+
+Flags = NDArray[np.bool_]
 
 
 def refuses(network: Network) -> str | None:
@@ -40,14 +47,19 @@ def refuses(network: Network) -> str | None:
     for k, name in enumerate(network.stations):
         if network.kind[k] == "load_dependent":
             return f"station {name} is load-dependent"
-        if network.kind[k] == "queue" and network.discipline[k] not in ("fcfs", "siro"):
-            return f"station {name} has discipline {network.discipline[k]}, and it needs fcfs"
-        if not np.isfinite(network.scv[k]).all():
+        if network.kind[k] == "queue" and network.discipline[k] not in ("fcfs", "siro", *SHARED):
+            return f"station {name} has discipline {network.discipline[k]}, and it needs fcfs or a shared one"
+        if network.discipline[k] not in SHARED and not np.isfinite(network.scv[k]).all():
             return f"a service time at {name} has no second moment"
     for c, name in enumerate(network.classes):
         if network.arrivals[c] is not None and not np.isfinite(interval_scv(network.arrivals[c])):
             return f"the arrivals of class {name} are no stationary stream with two moments"
     return None
+
+
+def _shared(network: Network) -> Flags:
+    """K: stations whose customers are all served at once, or the last to come first."""
+    return np.array([kind == "queue" and d in SHARED for kind, d in zip(network.kind, network.discipline, strict=True)])
 
 
 def interval_scv(process: object) -> float:
@@ -72,7 +84,10 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         return solution
     rate, load = traffic.rate[stable], traffic.load[stable]
     nodes = QnaNodes.of([networks[p] for p in stable.tolist()], rate, load)
-    wait = nodes.waiting_s()[:, :, None]
+    service = np.stack([networks[p].service_s for p in stable.tolist()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(_shared(networks[0])[:, None], service / nodes.service_s[:, :, None], 1.0)
+    wait = nodes.waiting_s()[:, :, None] * np.where(np.isfinite(own), own, 1.0)
     solution.throughput[stable] = traffic.passes[stable]
     solution.waiting_s[stable] = np.where(rate > 0, wait, np.nan)
     solution.queue_length[stable] = load + rate * wait
@@ -107,9 +122,9 @@ class QnaNodes:
         flow = np.einsum("pic,picjd->pij", rate, inside)
         mean = load.sum(axis=2) / safe
         squares = np.stack([n.service_s**2 * (1 + n.scv) for n in networks])
-        second = (rate * squares).sum(axis=2) / safe
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scv = np.where(mean > 0, second / mean**2 - 1, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a shared station needs no second moment
+            second = (rate * squares).sum(axis=2) / safe
+            scv = np.where((mean > 0) & ~_shared(networks[0]), second / mean**2 - 1, 1.0)
         own = np.diagonal(flow, axis1=1, axis2=2)
         back, flow = own / safe, flow * (1 - np.eye(stations))
         is_delay = np.array([kind == "delay" for kind in networks[0].kind])
