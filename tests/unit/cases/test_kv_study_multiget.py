@@ -125,7 +125,7 @@ def test_ratios_are_taken_in_pairs() -> None:
     pairs = [seen(k, True, r * 1e3) for k, r in ((1, 0.7), (2, 0.8), (3, 0.9))]
     found = repetition_ratio(rows_of(*pairs), rows_of(*(seen(k, False, 1e3) for k in (1, 2, 3))), "throughput_per_s")
     assert found is not None
-    half = t.ppf(0.975, 2) * logs.std(ddof=1) / 3**0.5
+    half = t.ppf(0.95, 2) * logs.std(ddof=1) / 3**0.5
     assert found.low == pytest.approx(np.exp(logs.mean() - half))
     assert repetition_ratio(rows_of(seen(1, True, 1.0)), rows_of(seen(2, False, 1.0)), "throughput_per_s") is None
 

@@ -33,12 +33,12 @@ def levels(response_s: float, busy: float, rates: tuple[float, ...]) -> list[Loa
 
 
 def test_the_error_of_a_level_is_that_of_its_batches(tmp_path: Path) -> None:
-    """20 batches, so that half an interval at 95 % is 2.093 standard errors: Student's t with 19 degrees of freedom (tables)."""
+    """20 batches, so that half an interval at 90 % is 1.729 standard errors: Student's t with 19 degrees of freedom (tables)."""
     folder = as_run(sj.Model.parse(ONE), tmp_path / "run", until_s=60, seed=1)
     level, metrics = read_level(folder), Metrics.read(folder.path / "metrics.parquet")
     low, high = metrics.interval("response_time")
     assert level is not None and level.response_error is not None and low is not None and high is not None
-    assert 2.093 * level.response_error * level.response_s == pytest.approx((high - low) / 2, rel=1e-3)
+    assert 1.729 * level.response_error * level.response_s == pytest.approx((high - low) / 2, rel=1e-3)
 
 
 def test_where_a_fitted_model_is_full_counts_for_more_than_the_law() -> None:

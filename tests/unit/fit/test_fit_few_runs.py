@@ -31,11 +31,11 @@ def mm1_run(rate: float, service_s: float = 0.02, busy: bool = False) -> FitRun:
 
 
 def test_one_run_has_the_interval_of_its_sampling_error() -> None:
-    """d log R / d log S = 1 / (1 - rho): an error e of R is one of e (1 - rho) of S, and 1.96 of them make 95 %. Of e the count of
+    """d log R / d log S = 1 / (1 - rho): an error e of R is one of e (1 - rho) of S, and 1.645 of them make 90 %. Of e the count of
     requests, known within 1 %, explains d log R / d log lambda = rho / (1 - rho) = 1.5 times as much."""
     fitted = fit_model(FitRuns([mm1_run(30.0)]), sj.Model.parse(MODEL), draws=2000)
     value, low, high = fitted.estimates["demands_s.cpu.user"]
-    half = 1.96 * np.hypot(np.sqrt(ERROR**2 - (1.5 * 0.01) ** 2), FLOOR["response_time"]) * (1 - 0.6)
+    half = 1.645 * np.hypot(np.sqrt(ERROR**2 - (1.5 * 0.01) ** 2), FLOOR["response_time"]) * (1 - 0.6)
     assert value == pytest.approx(0.02 * np.exp(ERROR**2 / 2 * (1 - 0.6)), rel=1e-3)
     assert np.log(high / low) / 2 == pytest.approx(half, rel=0.1)
     assert "no more runs than unknowns: intervals are the sampling error within each run" in fitted.message

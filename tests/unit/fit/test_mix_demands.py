@@ -38,7 +38,7 @@ def test_exact_runs_give_exact_demands() -> None:
 
 
 def test_intervals_hold_the_truth_at_their_level() -> None:
-    """300 seeds of 14 mixes: 95 % less three standard deviations of a count of that many."""
+    """300 seeds of 14 mixes: 90 % less three standard deviations of a count of that many."""
     mix, inside, single, off = dict(zip(CLASSES, TARGET, strict=True)), 0, 0, []
     for seed in range(300):
         found = runs(seed)
@@ -47,8 +47,8 @@ def test_intervals_hold_the_truth_at_their_level() -> None:
         inside += told.low <= once <= told.high
         single += sum(e.low <= t <= e.high for e, t in zip(found.estimates().values(), TRUE_S, strict=True))
         off.append(abs(told.value / once - 1))
-    assert inside >= 300 * (0.95 - 3 * np.sqrt(0.95 * 0.05 / 300))
-    assert single >= 8 * 300 * 0.90
+    assert inside >= 300 * (0.9 - 3 * np.sqrt(0.9 * 0.1 / 300))
+    assert single >= 8 * 300 * 0.85
     assert np.median(off) < 0.05 and max(off) < 0.25
 
 

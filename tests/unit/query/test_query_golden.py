@@ -44,15 +44,15 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def test_recorded(recorded: Source) -> None:
-    """The same queries: all are answered, and 95 % intervals contain the truth about as often as they say: at most 4 of 29 miss
-    it, which has probability 0.014 if misses were independent."""
+    """The same queries: all are answered, and 90 % intervals contain the truth about as often as they say: at most 6 of 29 miss
+    it; more have a probability of 0.022 if misses were independent."""
     missed = []
     for text, value in NUMBERS.items():
         found = sj.query(text, recorded)
         assert found.value == pytest.approx(value, rel=0.2), text
         low, high = (bound if known is None else known for known, bound in ((found.low, -1e9), (found.high, 1e9)))
         missed += [] if low <= value <= high else [text]
-    assert len(missed) <= 4, missed
+    assert len(missed) <= 6, missed
 
 
 def test_recorded_sets(recorded: Source) -> None:

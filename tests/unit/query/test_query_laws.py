@@ -37,7 +37,7 @@ def test_a_tail_that_few_clusters_reach(q: float) -> None:
         found = law(np.repeat(np.random.default_rng(seed).exponential(size=1000), 20)).quantile(q)
         inside += found.low <= truth <= found.high
         highs.append(found.high)
-    assert 91 <= inside <= 100  # of 95 % intervals of 100 samples, fewer than 91 with a chance of 3 %
+    assert 84 <= inside <= 100  # of 90 % intervals of 100 samples, fewer than 84 with a chance of 2 %
     assert np.median(highs) < 1.6 * truth  # nor by being of no use
 
 
@@ -108,11 +108,11 @@ def estimate_of(share: float, each: float) -> IntervalEstimate:
 def test_a_rare_share_is_jeffreys_of_its_clusters() -> None:
     """7 clusters of 500 each, of 500 000: 7.5 and 993.5 of the beta distribution; what is not rare is the batches' own."""
     found = share_of(estimate_of(0.007, 1e-3), 500_000, wider=lambda _: 1e-3)
-    assert (found.low, found.high) == pytest.approx(tuple(stats.beta.ppf([0.025, 0.975], 7.5, 993.5)))
+    assert (found.low, found.high) == pytest.approx(tuple(stats.beta.ppf([0.05, 0.95], 7.5, 993.5)))
     other = share_of(estimate_of(0.993, 1e-3), 500_000, wider=lambda _: 1e-3)
     assert (1 - other.high, 1 - other.low) == pytest.approx((found.low, found.high))
     wider = share_of(estimate_of(0.007, 1e-4), 500_000, wider=lambda share: 1e-3 if share > 0.08 else 5e-4)
-    assert wider.low == pytest.approx(stats.beta.ppf(0.025, 14.5, 1986.5)) and wider.high == pytest.approx(found.high)
+    assert wider.low == pytest.approx(stats.beta.ppf(0.05, 14.5, 1986.5)) and wider.high == pytest.approx(found.high)
     common = share_of(estimate_of(0.3, 1e-3), 500_000)
     assert (common.low, common.high) == pytest.approx((0.3 - 1.96 * 0.01449138, 0.3 + 1.96 * 0.01449138))
 
@@ -120,14 +120,14 @@ def test_a_rare_share_is_jeffreys_of_its_clusters() -> None:
 def test_without_a_wider_tail_clusters_vary_too() -> None:
     """Independent failures: as of a number of Poisson's. In clusters of 199 at the mean, c = 397: as 10 exponential ones."""
     alone = share_of(estimate_of(4e-5, 1e-5), 100_000)
-    assert (alone.low, alone.high) == pytest.approx(tuple(stats.gamma.ppf([0.025, 0.975], 4.5) / 1e5), rel=1e-3)
+    assert (alone.low, alone.high) == pytest.approx(tuple(stats.gamma.ppf([0.05, 0.95], 4.5) / 1e5), rel=1e-3)
     clusters = share_of(estimate_of(0.0199, 397e-5), 100_000)
     scale = 0.0199 * 10.5 / 10
     assert (clusters.low, clusters.high) == pytest.approx(
-        tuple(scale * stats.f.ppf([0.025, 0.975], 21, 2 * 10 * 199 / 198)), rel=1e-6
+        tuple(scale * stats.f.ppf([0.05, 0.95], 21, 2 * 10 * 199 / 198)), rel=1e-6
     )
     none = share_of(estimate_of(0.0, 0.0), 100_000)
-    assert none.low == 0 and none.high == pytest.approx(stats.gamma.ppf(0.975, 0.5) / 1e5, rel=1e-3)
+    assert none.low == 0 and none.high == pytest.approx(stats.gamma.ppf(0.95, 0.5) / 1e5, rel=1e-3)
 
 
 def test_intervals_of_clusters_of_failures_hold_the_truth() -> None:
@@ -135,9 +135,9 @@ def test_intervals_of_clusters_of_failures_hold_the_truth() -> None:
     inside, rng = 0, np.random.default_rng(11)
     for _ in range(400):
         batches = np.array([rng.geometric(1 / 20, rng.poisson(0.5)).sum() for _ in range(32)], float)
-        found = share_of(ratio(batches[None, :, None], np.full((1, 32, 1), 3125.0), 0.95), 100_000)
+        found = share_of(ratio(batches[None, :, None], np.full((1, 32, 1), 3125.0), 0.9), 100_000)
         inside += found.low <= 0.0032 <= found.high
-    assert 368 <= inside <= 396, inside  # 92 to 99 %; of 95 %, fewer than 368 with a chance of 1 %
+    assert 346 <= inside <= 386, inside  # of 90 %, fewer than 346 with a chance of 1 %
 
 
 def test_a_rare_state_that_few_busy_periods_reach() -> None:

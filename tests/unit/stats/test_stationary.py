@@ -44,7 +44,7 @@ def test_batch_means_cover_the_mean_of_a_correlated_series() -> None:
         series[0] = noise[0]
         for k in range(1, 4000):
             series[k] = 0.9 * series[k - 1] + noise[k]
-        _, low, high = batch_interval(series + 5)
+        _, low, high = batch_interval(series + 5, 0.95)
         covered += low <= 5 <= high
     assert 180 <= covered <= 200
 

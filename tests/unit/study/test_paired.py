@@ -31,7 +31,7 @@ def test_mean_is_students_paired_test_of_the_logarithms() -> None:
     first, second = drawn(np.random.default_rng(1), 9, (0.03, 0.05), 1.06)
     told = compare_pairs(first, second)
     known = stats.ttest_rel(np.log(second), np.log(first))
-    interval = known.confidence_interval(0.95)
+    interval = known.confidence_interval(0.9)
     assert told.ratio.p == pytest.approx(known.pvalue, rel=1e-9)
     assert (told.ratio.low, told.ratio.high) == pytest.approx((np.exp(interval.low), np.exp(interval.high)), rel=1e-9)
 
@@ -42,7 +42,7 @@ def test_a_ratio_alone_takes_one_pair_or_more() -> None:
     few = ratio_of_pairs(
         [1.0, 1.0], [1.0, np.e]
     )  # logarithms 0 and 1: 1/2 with an error of 1/2, and one degree of freedom
-    reach = stats.t.ppf(0.975, 1) / 2
+    reach = stats.t.ppf(0.95, 1) / 2
     assert (few.value, few.low, few.high) == pytest.approx(tuple(np.exp([0.5, 0.5 - reach, 0.5 + reach])))
     one = ratio_of_pairs([2.0], [3.0])
     assert one.value == pytest.approx(1.5) and np.isnan(one.low) and np.isnan(one.high)
