@@ -58,7 +58,9 @@ def test_intervals_of_scalability_cover() -> None:
     n = np.repeat([1, 2, 4, 8, 16, 32], 2)
     hits = 0
     for _ in range(400):
-        found = fit_usl(n, usl(n, 100, 0.05, 0.001) * (1 + 0.03 * rng.standard_normal(12)), constrained=False, level=0.95)
+        found = fit_usl(
+            n, usl(n, 100, 0.05, 0.001) * (1 + 0.03 * rng.standard_normal(12)), constrained=False, level=0.95
+        )
         low, high = found.intervals["sigma"] or (1.0, 0.0)
         hits += low <= 0.05 <= high
     assert 0.92 <= hits / 400 <= 0.98

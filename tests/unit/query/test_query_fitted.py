@@ -68,12 +68,12 @@ def test_draws_that_saturate_have_no_upper_end() -> None:
 
 
 def test_a_throughput_is_finite_where_draws_saturate() -> None:
-    """Four servers of s seconds let 4/s through, and no more than the 150/s that arrive: 144.9/s at 27.6 ms, beyond which lie
-    2.5 % of the draws; all servers are busy then."""
+    """Four servers of s seconds let 4/s through, and no more than the 150/s that arrive: 146.0/s at 27.4 ms, beyond which lie
+    5 % of the draws; all servers are busy then."""
     source = FittedSource(fitted(None, np.linspace(0.02, 0.028, 41)), {})
     for text in ("throughput", "rate(answered)"):
         found = sj.query(text, source)
-        assert found.low == pytest.approx(4 / 0.0276, rel=1e-3) and found.value == found.high == 150.0, text
+        assert found.low == pytest.approx(4 / 0.0274, rel=1e-3) and found.value == found.high == 150.0, text
     busy = sj.query("utilisation{station=cpu}", source)
     assert busy.low == pytest.approx(0.75, abs=0.01) and busy.high == pytest.approx(1.0)
     assert sj.query("rate(arrivals)", source).low == 150.0
@@ -112,7 +112,7 @@ def test_two_classes_from_a_file(tmp_path: Path) -> None:
     )
     fit.write(tmp_path / "two.toml")
     found = sj.query("utilisation{station=disk}", tmp_path / "two.toml")
-    assert found.value == pytest.approx(0.5) and found.low == pytest.approx(0.48, abs=0.002)
+    assert found.value == pytest.approx(0.5) and found.low == pytest.approx(0.482, abs=0.001)
     write, read = (sj.query(f"mean{{class={name}}}", tmp_path / "two.toml") for name in ("write", "read"))
     assert write.low is not None and read.high is not None and write.low > read.high
     refused = sj.query("p99{class=write} < 300ms", tmp_path / "two.toml")

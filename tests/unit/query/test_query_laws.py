@@ -76,7 +76,7 @@ def test_intervals_of_a_sum_hold_the_truth() -> None:
         }  # fmt: skip
         for name, truth in truths.items():
             inside[name] += found[name].low <= truth <= found[name].high
-    assert all(count >= 90 for count in inside.values()), inside
+    assert all(count >= 84 for count in inside.values()), inside
     assert inside["mean"] <= 99 and inside["sd"] <= 99, "those of shares may be wider"
 
 
@@ -151,12 +151,12 @@ def test_a_rare_state_that_few_busy_periods_reach() -> None:
 
 
 def test_failures_never_seen_are_taken_to_come_as_slow_requests_do() -> None:
-    """None of 10 000: the upper end of Jeffreys' interval for a Poisson number, half the 97.5 % quantile of chi-square with one degree of
-    freedom, 2.5119, clusters of 8 each."""
-    none = ratio(np.zeros((1, 32, 1)), np.full((1, 32, 1), 312.5), 0.95)
+    """None of 10 000: the upper end of Jeffreys' interval for a Poisson number, half the 95 % quantile of chi-square with one degree of
+    freedom, 1.9207, clusters of 8 each."""
+    none = ratio(np.zeros((1, 32, 1)), np.full((1, 32, 1), 312.5), 0.9)
     found = share_of(none, 10_000, further=lambda: 8.0)
-    assert (found.low, found.high) == (0.0, pytest.approx(2.5119 * 8 / 10_000, rel=1e-3))
-    assert share_of(none, 10_000, further=lambda: 1.0).high == pytest.approx(2.5119 / 10_000, rel=1e-3)
+    assert (found.low, found.high) == (0.0, pytest.approx(1.9207 * 8 / 10_000, rel=1e-3))
+    assert share_of(none, 10_000, further=lambda: 1.0).high == pytest.approx(1.9207 / 10_000, rel=1e-3)
 
 
 @pytest.mark.parametrize("clusters", [0.5, 1.5, 4.0, 20.0])
@@ -167,10 +167,10 @@ def test_intervals_of_few_clusters_hold_the_share(clusters: float) -> None:
         sizes = rng.geometric(0.25, rng.poisson(clusters))
         batch = np.bincount(rng.integers(0, 32, len(sizes)), sizes, 32)
         seen = share_of(
-            ratio(batch[None, :, None].astype(float), np.full((1, 32, 1), count / 32), 0.95), count, further=lambda: 8.0
+            ratio(batch[None, :, None].astype(float), np.full((1, 32, 1), count / 32), 0.9), count, further=lambda: 8.0
         )
         held += seen.low <= 4 * clusters / count <= seen.high
-    assert held >= 0.92 * 400
+    assert held >= 0.87 * 400
 
 
 def test_in_how_many_slow_requests_come() -> None:
