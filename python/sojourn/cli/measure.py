@@ -89,7 +89,7 @@ def measure(
     }  # fmt: skip
     http.warn_of_hidden(http_load(url or [], users=1, **load))
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
-    asked = {
+    asked: dict[str, Any] = {
         "rates_per_s": levels(rate, "--rate") if rate is not None else (),
         "users": levels(users, "--users") if users is not None else (),
     }

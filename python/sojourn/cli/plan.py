@@ -205,8 +205,9 @@ def _print(found: Plan) -> None:
         )
         for period, at in enumerate(found.by_load):
             settings = "none" if at.settings is None else settings_text(at.settings) or "the model as it is"
-            cost = ([] if not found.priced else [""]) if at.cost is None else [f"{at.cost:.4g}"]
-            cells = f"{at.load:g}", settings, *cost
+            cells = [f"{at.load:g}", settings]
+            if found.priced:
+                cells.append("" if at.cost is None else f"{at.cost:.4g}")
             table.add_row(*([str(period)] if grows else []), *cells)
         out.print(WidthAwareTable(table))
     for line in found.notes:

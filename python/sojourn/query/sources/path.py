@@ -23,7 +23,7 @@ from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
 from sojourn.stats.batch_means import IntervalEstimate, ratio
-from sojourn.units import USUAL_LEVEL
+from sojourn.units import USUAL_LEVEL as LEVEL
 
 MOST_NAMED = 12
 SLOW, ENOUGH_SLOW = (
@@ -114,7 +114,7 @@ class PathSource(Source):
 
     def rate(self, events: Events) -> Estimate:
         counts, _ = np.histogram(self._times(events), self.edges)
-        found = ratio(counts[None, :, None].astype(float), np.diff(self.edges)[None, :, None], USUAL_LEVEL)
+        found = ratio(counts[None, :, None].astype(float), np.diff(self.edges)[None, :, None], LEVEL)
         return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
 
     def share(self, part: Events, whole: Events) -> Estimate:
@@ -124,9 +124,7 @@ class PathSource(Source):
             raise SourceRefused(f"no {whole} in the window", self.name, "run longer")
         counts = [np.histogram(x, self.edges)[0][None, :, None].astype(float) for x in (of, all_)]
         with np.errstate(invalid="ignore"):
-            return share_of(
-                ratio(counts[0], counts[1], USUAL_LEVEL), len(all_), self.spent_s, further=self._slow_cluster
-            )
+            return share_of(ratio(counts[0], counts[1], LEVEL), len(all_), self.spent_s, further=self._slow_cluster)
 
     def _slow_cluster(self) -> float:
         done = self.inside.filter(~pl.col("failed"))
@@ -212,7 +210,7 @@ class PathSource(Source):
     def _time_in(self, observed: Flags) -> IntervalEstimate:
         length, state, batch = self.pieces
         above, below = (np.bincount(batch, x, BATCHES).astype(float) for x in (length * observed[state], length))
-        return ratio(above[None, :, None], below[None, :, None], USUAL_LEVEL)
+        return ratio(above[None, :, None], below[None, :, None], LEVEL)
 
     def _more_extreme(self, observed: Flags) -> Wider | None:
         """Of a set that is all with more (fewer) present than some number, above (below) the median: of wider ones. Of states that
@@ -254,7 +252,7 @@ class PathSource(Source):
         above = np.zeros((BATCHES, count))
         np.add.at(above, (batch, state), length)
         below = above.sum(axis=1, keepdims=True)
-        each = [ratio(above[None, :, k : k + 1], below[None], USUAL_LEVEL) for k in range(count)]
+        each = [ratio(above[None, :, k : k + 1], below[None], LEVEL) for k in range(count)]
         found = [share_of(x, len(state), self.spent_s) for x in each]
         value, low, high = np.array([(x.value, x.low, x.high) for x in found]).reshape(-1, 3).T
         return value, low, high
@@ -262,7 +260,7 @@ class PathSource(Source):
     def at_time(self, observed: Flags, time_s: float, start: Flags) -> Estimate:
         state, batch = self._later(time_s, start)
         sums = [np.bincount(batch, x, BATCHES).astype(float) for x in (observed[state] * 1.0, np.ones(len(state)))]
-        return share_of(ratio(sums[0][None, :, None], sums[1][None, :, None], USUAL_LEVEL), len(state), self.spent_s)
+        return share_of(ratio(sums[0][None, :, None], sums[1][None, :, None], LEVEL), len(state), self.spent_s)
 
     def _later(self, time_s: float, start: Flags) -> tuple[Whole, Whole]:
         """State and batch of each entry into `start`, `time_s` after it."""
