@@ -18,12 +18,11 @@ from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batched import BATCHES, LEAST, BatchedLaw
 from sojourn.query.sources.counted import counted, entries
-from sojourn.query.sources.share_interval import Wider, each_of, share_of, slow_cluster
+from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of, slow_cluster
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
 from sojourn.stats.batch_means import IntervalEstimate, ratio
-from sojourn.units import USUAL_LEVEL as LEVEL
 
 MOST_NAMED = 12
 SLOW, ENOUGH_SLOW = (

@@ -33,6 +33,7 @@ from sojourn.query.values import Array, Estimate, Whole
 from sojourn.stats.batch_means import IntervalEstimate, ratio
 from sojourn.units import USUAL_LEVEL
 
+LEVEL = USUAL_LEVEL  # of every interval of a query
 RARE, WIDER = 0.1, 10.0
 ENOUGH = 100  # clusters of the wider tail's size: the batches tell the variance themselves
 MOST = 1e7
