@@ -46,7 +46,7 @@ six of ours for what most objectives ask, of requests and not of states. Text an
 
 ## Answers
 
-A source answers a comparison with `yes`, `no` or `cannot tell`. It cannot tell where its interval (at 95 %) contains the limit; then the
+A source answers a comparison with `yes`, `no` or `cannot tell`. It cannot tell where its interval (at 90 %) contains the limit; then the
 answer says about how many times as long a run would decide, because half-widths shrink with the root of the length. Yes and no are
 joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. What a source does not know is refused by name with a
 remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a number; 7 no; 8 cannot tell; 2 a mistake in the query.
