@@ -240,14 +240,14 @@ def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_orde
     assert busy["station"].unique().to_list() == ["cpu"] and busy["measured"][0] == pytest.approx(9.0 * 0.02 / 2)
     assert busy["predicted"][0] == pytest.approx(0.09, rel=0.02) and busy["inside_interval"][0]
     twice = busy.filter(busy["rate_per_s"] == 65.0)
-    # two repetitions, 1 % apart: s = 1 %/sqrt 2, and Student's t of one degree of freedom is 12.706
+    # two repetitions, 1 % apart: s = 1 %/sqrt 2, and Student's t of one degree of freedom is 6.314 at 90 %
     half = np.log(twice["measured_high"] / twice["measured"]).to_list()
-    assert half == pytest.approx([np.log(1.01) / np.sqrt(2) * 12.706] * 2, rel=1e-3)
+    assert half == pytest.approx([np.log(1.01) / np.sqrt(2) * 6.31375] * 2, rel=1e-3)
     below = fitted.validate(FitRuns(again), up_to=0.5)
     assert below["rate_per_s"].unique().to_list() == [9.0]
     alone = fitted.validate(FitRuns([mmm_run(30.0)])).row(0, named=True)
-    # the error of 20 batches: Student's t of 19 degrees is 2.093
-    assert alone["measured_high"] / alone["measured"] == pytest.approx(np.exp(2.093 * 0.02), rel=1e-4)
+    # the error of 20 batches: Student's t of 19 degrees is 1.729
+    assert alone["measured_high"] / alone["measured"] == pytest.approx(np.exp(1.72913 * 0.02), rel=1e-4)
     for share in (0.0, -1.0, float("nan"), 0.01):
         with pytest.raises(InputError, match="up_to|no run is left"):
             fitted.validate(FitRuns(again), up_to=share)
