@@ -274,7 +274,7 @@ class FitProblem:
 
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:
         """What the reader of the values has to know."""
-        found = [*(f"left out: {text}" for text in self.runs.left_out), *common_start.notes(self.longest)]
+        found = [*self.runs.notes(), *common_start.notes(self.longest)]
         if not self.evaluator.method.exact:
             name = self.evaluator.method.name
             found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")

@@ -20,6 +20,7 @@ from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
 from sojourn.model.parameters import MeasuredParameter
 from sojourn.runs.core_speed import METRIC
+from sojourn.runs.disturbances import DISTURBED
 from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_late
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.pauses import Pauses, run_pauses
@@ -72,10 +73,22 @@ class FitRun:
 
 @dataclass(frozen=True)
 class FitRuns:
-    """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why."""
+    """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why, `beside` which were used
+    although other work disturbed them."""
 
     runs: Sequence[FitRun]
     left_out: Sequence[str] = field(default_factory=tuple)
+    beside: Sequence[str] = field(default_factory=tuple)
+
+    def notes(self) -> list[str]:
+        """What the reader of a fit has to know of its runs."""
+        found = [f"left out: {text}" for text in self.left_out]
+        if self.beside:
+            said = (
+                f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and so is what is predicted"
+            )
+            found.append(f"{said}: {self.beside[0]}")
+        return found
 
     @property
     def configurations(self) -> list[str]:
@@ -90,7 +103,7 @@ class FitRuns:
         said = " and ".join(f"{name} = {value!r}" for name, value in model.where.items())
         if not own:
             raise FitError(f"no run with {said}", "where", "give runs of what this is a model of")
-        return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"))
+        return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside)
 
     @property
     def resources(self) -> list[str]:
@@ -107,7 +120,8 @@ def measured_value(run: FitRun, given: MeasuredParameter) -> float | None:
 
 
 def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
-    """The runs of folders, or of folders that hold them.
+    """The runs of folders, or of folders that hold them. Where fewer than half can be used, those that only other work disturbed
+    are taken, too: an ordinary machine is never alone, and their answer is that of the service beside such work.
 
     Raises:
         RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
@@ -119,11 +133,15 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     _of_one_service(opened)
     read = [observe_run(folder) for folder in opened]
     left = without_manifest(rest)
-    left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in read if not _usable(run)]
-    used = [run for run in read if _usable(run)]
+    scarce = 2 * sum(map(_usable, read)) < len(read)
+    taken = [_usable(run) or (scarce and _only_disturbed(run)) for run in read]
+    used = [run for run, own in zip(read, taken, strict=True) if own]
+    unused = [run for run, own in zip(read, taken, strict=True) if not own]
+    left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in unused]
+    beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
-    return FitRuns(used, left)
+    return FitRuns(used, left, beside)
 
 
 def _of_one_service(folders: Sequence[RunFolder]) -> None:
@@ -152,6 +170,10 @@ def _addresses(load: Mapping[str, Any]) -> set[str]:
 
 def _usable(run: FitRun) -> bool:
     return run.valid and bool(run.means)
+
+
+def _only_disturbed(run: FitRun) -> bool:
+    return bool(run.reasons) and bool(run.means) and all(reason.startswith(DISTURBED) for reason in run.reasons)
 
 
 def observe_run(folder: RunFolder) -> FitRun:

@@ -10,6 +10,7 @@ import polars as pl
 from sojourn.runs.host_samples import core_shares, counter_changes
 from sojourn.runs.run_folder import RunFolder
 
+DISTURBED = "disturbed: "  # how each reason begins
 MOST_STEAL = 0.02
 STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of them cannot be told from none
 MOST_OTHERS = 0.025
@@ -30,7 +31,7 @@ def disturbed(
     checks["steal"] = steal
     most_steal = MOST_STEAL + STEAL_TICK_S / (window[1] - window[0])
     if steal > most_steal:
-        reasons.append(f"disturbed: the hypervisor took {steal:.1%} of a core; at most {most_steal:.1%}; run again")
+        reasons.append(f"{DISTURBED}the hypervisor took {steal:.1%} of a core; at most {most_steal:.1%}; run again")
     others = _others(folder, host, window, shares)
     checks["others"] = others
     by_tree = folder.manifest.get("cpu_time")
@@ -42,7 +43,7 @@ def disturbed(
         if folder.manifest.get(BESIDE):
             told.append(f"{said}: this is the service beside them")
         else:
-            reasons.append(f"disturbed: {said}; at most {most:.1%}; {remedy}")
+            reasons.append(f"{DISTURBED}{said}; at most {most:.1%}; {remedy}")
     beside = sum((by_tree or {}).get("beside", {}).values())
     if beside > most:
         told.append(
