@@ -124,7 +124,7 @@ def test_the_interval_of_the_decline_covers_it_at_its_level() -> None:
         runs[2.0] = runs[2.0][: 1 + seed % 3]  # of every third, two runs of three are not valid
         _, ratio = limit_of(runs)
         inside += ratio.low <= 0.9 <= ratio.high
-    assert 272 <= inside <= 295  # 285 expected, standard deviation 3.8
+    assert 255 <= inside <= 285  # 270 expected at 90 %, standard deviation 5.2
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,7 @@ def holds(fitted: FittedModel, truth: Mapping[str, float]) -> None:
 
 
 def test_a_sum_of_parts_comes_back_and_predicts_other_sizes() -> None:
-    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS))
+    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), level=0.95)
     holds(fitted, PARTS_TRUTH)
     found = fitted.predict({"rate_per_s": 30.0, "keys": 16, "workload": "set"}, level=0.9)
     low, high = found.interval("response_time", keys=16)

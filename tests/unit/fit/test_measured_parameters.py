@@ -77,7 +77,7 @@ def test_a_mean_of_the_runs_takes_its_place_with_its_uncertainty() -> None:
     fitted = fit_model(closed_runs(), sj.Model.parse(MODEL))
     away, empty, work = (fitted.estimates[f"parameters.{n}"] for n in ("away_s", "empty", "work_s"))
     assert away.value == pytest.approx(0.3) and empty.value == pytest.approx(0.25)  # of the run with 10 users alone
-    half = 0.01 * np.sqrt(6 / 5) / np.sqrt(6) * 2.5706  # Student's t of five degrees of freedom
+    half = 0.01 * np.sqrt(6 / 5) / np.sqrt(6) * 2.0150  # Student's t of five degrees of freedom, 90 %
     assert away.high - away.value == pytest.approx(half, rel=1e-3)
     assert work.low <= 0.02 <= work.high
     spread = fitted.draws[:, fitted.paths.index("parameters.away_s")].std()

@@ -78,7 +78,7 @@ def test_issue_26_what_is_far_off_at_times_offers_the_simulator() -> None:
 def test_where_only_a_large_chain_would_do_auto_says_at_once_how_long_it_takes() -> None:
     """It was begun and given up after some seconds, before its cost was looked at."""
     model = sj.Model(
-        [sj.Queue("q", discipline="ps")], [sj.Open("a", arrivals=sj.Lognormal(1.0, 2.0)), sj.Open("b", 0.1)],
+        [sj.Queue("q", discipline="ps")], [sj.Open("a", arrivals=sj.Lognormal(1.0, 2.0)), sj.Closed("b", 30, think_s=1.0)],
         service_s={"q": {"a": sj.Lognormal(0.6, 3.0), "b": sj.Lognormal(0.6, 3.0)}},
     )  # fmt: skip
     with pytest.raises(MethodRefused, match=r"random-order.*it takes about .* s and 1 s are allowed.*or simulate"):
