@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sojourn.lab.process_tree import stats
-from sojourn.measure.cpu_time import cpu_time, own_tree
+from sojourn.measure.cpu_time import cpu_time, of_idle_groups, own_tree
 from sojourn.measure.process_times import process_times, used_between
 from sojourn.runs.manifest import Manifest
 
@@ -49,7 +49,7 @@ def cpu_account(manifest: Manifest, known: KnownProcesses) -> Iterator[None]:
     before, names, start_s = cpu_time(roots, known.cgroups), process_times(), time.monotonic()
     yield
     after, over_s = cpu_time(roots, known.cgroups), time.monotonic() - start_s
-    now, ours = process_times(), known.tree()
+    now, ours = process_times(), known.tree() | of_idle_groups()
     manifest["cpu_time"] = {
         "machine_s": after.machine_s - before.machine_s, "own_s": after.own_s - before.own_s, "over_s": over_s, "cores": after.cores,
         "used": _told(used_between(names, now, set(known.instruments.values()), each=True), over_s),
@@ -71,9 +71,8 @@ def _at_rest(known: KnownProcesses) -> Counter[str]:
     start, start_s = process_times(), time.monotonic()
     time.sleep(REST_S)
     end, over_s = process_times(), time.monotonic() - start_s
-    return Counter(
-        {name: s / over_s for name, s in used_between(start, end, known.tree() | {os.getpid()}, each=True).items()}
-    )
+    ours = known.tree() | of_idle_groups() | {os.getpid()}
+    return Counter({name: s / over_s for name, s in used_between(start, end, ours, each=True).items()})
 
 
 def _told(used: Mapping[str, float], over_s: float) -> dict[str, float]:

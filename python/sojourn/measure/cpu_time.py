@@ -40,7 +40,7 @@ def cpu_time(
     counted = [line for line in lines if line[0].removeprefix("cpu") in set(map(str, used))]
     busy = sum(int(line[k]) for line in counted for k in BUSY)
     known = stats(proc)
-    idle = sum(int(ticks) for pid in _of_idle_groups(groups) if pid in known for ticks in known[pid][TIMES])
+    idle = sum(int(ticks) for pid in of_idle_groups(groups) if pid in known for ticks in known[pid][TIMES])
     busy -= min(idle, sum(int(line[NICE]) for line in counted))
     tree = own_tree(roots, cgroups, known)
     own = sum(int(ticks) for pid in tree for ticks in known[pid][TIMES])
@@ -80,7 +80,7 @@ def members(group: str) -> list[int]:
     return found
 
 
-def _of_idle_groups(groups: Path) -> set[int]:
+def of_idle_groups(groups: Path = GROUPS) -> set[int]:
     """The processes of control groups with `cpu.idle = 1`."""
     found: set[int] = set()
     for file in groups.rglob("cpu.idle"):

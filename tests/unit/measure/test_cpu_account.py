@@ -57,6 +57,15 @@ def test_a_loop_that_runs_without_the_load_too_is_somebody_else() -> None:
         assert found["others_s"] > 0.02 * LOADED_S
 
 
+def test_one_that_only_gets_what_nobody_else_wants_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spinner in a control group with `cpu.idle = 1`."""
+    with loop() as pid:
+        monkeypatch.setattr(cpu_account_module, "of_idle_groups", lambda: {pid})
+        for whole in (False, True):
+            found = counted(KnownProcesses({"observer": 999999999}, whole=whole))
+            assert shares(found["others"], pid) == 0 and shares(found.get("beside", {}), pid) == 0, found
+
+
 def test_one_that_is_the_service_is_not() -> None:
     with loop() as pid:
         found = counted(KnownProcesses({"observer": 999999999}, (pid,), whole=False))
