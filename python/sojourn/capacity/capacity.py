@@ -85,7 +85,7 @@ def capacity(
 
     light = light_load(users, objectives, limits.saturate)
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
-    told(f"one user: {seconds(light.response_s)}; few users: up to {per_second(light.borne_per_s)}{full}")
+    told(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(
         run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=told
     )  # fmt: skip

@@ -131,10 +131,10 @@ class _Search:
         """Why no further run is made; "" where one is."""
         if self.known.rate is not None:
             if self.well_known():
-                return f"known to {percent(self.limits.precision, 0)}"
+                return f"within the precision of {percent(self.limits.precision, 0)}"
             if (side := self.decided()) is not None:
                 return f"{'more' if side else 'less'} than --at-least {per_second(self.limits.at_least_per_s)}"
-        short = f", before it was known to {percent(self.limits.precision, 0)}"
+        short = f", before the precision of {percent(self.limits.precision, 0)} was reached"
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made{short}; --runs allows more"
         spent = self.clock() - self.began

@@ -68,7 +68,7 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
     value = percent(saturation.value / first.rate_per_s, 0)
     if limits:
         busy = rate_per_s / first.rate_per_s
-        text = f"what limits it: {first.name}, {percent(busy, 0)} busy at that rate"
+        text = f"what limits it: {first.name}, {percent(busy, 0)} busy at that rate, full at {per_second(first.rate_per_s)}"
         return _limit(first.name, busy, later, text)
     if limits is False:
         text = "what limits it was not watched: workers that wait, a lock, a pool or a service behind it"

@@ -16,14 +16,15 @@ Random = Annotated[float | None, typer.Option("--random", help="share at a rando
 Block = Annotated[str | None, typer.Option("--block", help="size of an I/O: 8k, or a mix 4k:3,8k:1 [4k]", **BLOCK)]
 Direct = Annotated[bool | None, typer.Option("--direct", help="O_DIRECT: past the page cache", **BLOCK)]
 Span = Annotated[str | None, typer.Option(help="I/O stays below it; a file that is not there is made so long", **BLOCK)]
-Align = Annotated[str | None, typer.Option(help="of random offsets [the size of the I/O]", **BLOCK)]
+Align = Annotated[str | None, typer.Option(help="of random offsets (default: the size of the I/O)", **BLOCK)]
 Depth = Annotated[int | None, typer.Option(help="I/Os under way at most [128]", **BLOCK)]
 Queue = Annotated[int | None, typer.Option(help="I/Os that wait at most; further ones are refused [1024]", **BLOCK)]
 Fsync = Annotated[int | None, typer.Option(help="a flush after so many writes [0: never]", **BLOCK)]
 Fua = Annotated[int | None, typer.Option(help="every so-many-th write is stable before it ends [0: none]", **BLOCK)]
-Engine = Annotated[str | None, typer.Option(help="auto, io_uring or psync [auto]", **BLOCK)]
+Engine = Annotated[str | None, typer.Option(help="auto, io_uring or psync (default: auto)", **BLOCK)]
 QuickAck = Annotated[
-    bool | None, typer.Option("--quick-ack/--no-quick-ack", help="nbd: acknowledge answers at once [yes]", **BLOCK)
+    bool | None,
+    typer.Option("--quick-ack/--no-quick-ack", help="nbd: acknowledge answers at once (default: yes)", **BLOCK),
 ]
 YesDestroy = Annotated[
     str | None, typer.Option(help="blk: the device again, which may be written to", metavar="DEVICE", **BLOCK)

@@ -27,25 +27,25 @@ def capacity(
     objective: http.Objectives = None,
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
     runs: Annotated[int, typer.Option(help="runs at most")] = 8,
-    precision: Annotated[str, typer.Option(help="half of the interval over the answer, at which it ends")] = "10%",
-    up_to: Annotated[float | None, typer.Option(help="requests per second that are never exceeded", show_default=False)] = None,
+    precision: Annotated[str, typer.Option(help="ends when half of the interval, by the answer, is below this")] = "10%",
+    up_to: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
     saturate: Annotated[
-        bool, typer.Option("--saturate", help="the service may be saturated: many users ask first, until it is full")
+        bool, typer.Option("--saturate", help="the service may be saturated: a closed loop grows until throughput does not")
     ] = False,
     at_least: Annotated[
-        float | None, typer.Option(help="requests per second that it must bear: exit code 7 where it does not", show_default=False)
+        float | None, typer.Option(help="requests per second that it must take: exit code 7 if it does not", show_default=False)
     ] = None,
-    pids: Annotated[str | None, typer.Option(help="processes of the service [those that listen there]", **HOST)] = None,
+    pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
     cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
     service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
-    factor: Annotated[str, typer.Option(help="what is true of the service: workers=2", **HOST)] = "",
+    factor: Annotated[str, typer.Option(help="what the service runs with now: workers=2", **HOST)] = "",
     what_if: Annotated[
-        list[str] | None, typer.Option(help="factors that are other than that, predicted: workers=4; several times", **HOST)
+        list[str] | None, typer.Option(help="another setting, predicted: workers=4; several times", **HOST)
     ] = None,
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
-    seed: Annotated[int | None, typer.Option(help="the schedules repeat from it [another each time]")] = None,
-    timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
+    seed: Annotated[int | None, typer.Option(help="repeats the schedules of an earlier search; default: a new one")] = None,
+    timeout: Annotated[str, typer.Option(help="a request fails this long after its scheduled time")] = "10s",
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     method: http.Method = None,
     header: http.Header = None,
@@ -56,16 +56,16 @@ def capacity(
     ca: http.Ca = None,
     insecure: http.Insecure = None,
     unix_socket: http.UnixSocket = None,
-    out: Annotated[Path | None, typer.Option(help="folder for the run folders [runs/capacity-TIME]", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="folder for the run folders; default: runs/capacity-TIME", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
     junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,
 ) -> None:  # fmt: skip
-    """Finds how many requests per second a service bears within an objective, by few runs that a model chooses.
+    """Finds how many requests per second a service can take within an objective, by a few runs that a model chooses.
 
-    It begins with a single user, goes on with low rates, fits a model, and runs next where the model says the answer is, until that is
-    known to --precision. It never offers more than 90 % of what the model says the service bears at least,
-    unless --saturate is given.
+    It begins with a few users and low rates, fits a model, and runs next where the model says the answer is, until the interval is
+    as narrow as --precision. No run is above 90 % of the lower end of the estimated saturation rate, unless --saturate is given.
+    Exit code 0: answered; 7: a single user misses the objective, or --at-least is not met; 8: cannot tell.
     """
     from sojourn.capacity import SearchLimits, capacity_document, junit_cases, write_report
     from sojourn.capacity import capacity as find

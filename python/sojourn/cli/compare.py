@@ -14,7 +14,7 @@ from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.terminal import say
-from sojourn.units import duration_s, number
+from sojourn.units import USUAL_LEVEL, duration_s, number
 
 if TYPE_CHECKING:
     from sojourn.compare import Comparison, InterleavedLimits
@@ -33,10 +33,10 @@ def compare(
         list[str] | None,
         typer.Option(help="judged: mean, p50, p90, p99, throughput, demand; of commands time, cpu; several times", show_default=False),
     ] = None,
-    margin: Annotated[str, typer.Option(help="a difference that does not matter")] = "5%",
-    level: Annotated[float, typer.Option(help="of the intervals")] = 0.9,
-    blocks: Annotated[int, typer.Option(help="in each of which A and B are run once", **TURN)] = 10,
-    within: Annotated[str, typer.Option(help="time for all blocks", **TURN)] = "3m",
+    margin: Annotated[str, typer.Option(help="largest relative difference that counts as none")] = "5%",
+    level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
+    blocks: Annotated[int, typer.Option(help="number of blocks; each holds one run of A and one of B", **TURN)] = 10,
+    within: Annotated[str, typer.Option(help="time limit for all blocks", **TURN)] = "3m",
     warm_up: Annotated[int, typer.Option(help="of commands: runs of each that do not count", **TURN)] = 1,
     rate: Annotated[float | None, typer.Option(help="of URLs: requests per second", **UNSAID)] = None,
     users: Annotated[int | None, typer.Option(help="of URLs: closed loop with so many users", **UNSAID)] = None,
@@ -53,7 +53,7 @@ def compare(
     basic_env: http.BasicEnv = None,
     ca: http.Ca = None,
     insecure: http.Insecure = None,
-    out: Annotated[Path | None, typer.Option(help="of URLs: folder for the run folders [runs/compare-TIME]", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="of URLs: for the run folders (default: runs/compare-TIME)", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
     junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,

@@ -85,9 +85,9 @@ def topology(
 @app.command(context_settings={"allow_interspersed_args": False})
 def disk(
     command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="what runs on it; {} is its folder")] = None,
-    bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M [no limit]")] = None,
+    bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M (default: no limit)")] = None,
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
-    at: Annotated[Path | None, typer.Option(help="folder for its image [that of temporary files]")] = None,
+    at: Annotated[Path | None, typer.Option(help="folder for its image (default: that of temporary files)")] = None,
 ) -> None:  # fmt: skip
     """Makes a slow disk with a true busy time, and removes it with all that is on it when COMMAND has ended, or at Ctrl-C.
 

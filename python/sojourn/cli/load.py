@@ -35,7 +35,7 @@ def load(
     connections: Annotated[
         int | None, typer.Option(help="opened before the start: 64; memcached: 16, one a client, over all threads")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="the schedule repeats from it [another each time]")] = None,
+    seed: Annotated[int | None, typer.Option(help="the schedule repeats from it (default: another each time)")] = None,
     timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
     method: http.Method = None,
     header: http.Header = None,
@@ -57,9 +57,9 @@ def load(
     ] = None,
     keys: Annotated[int | None, typer.Option(help="memcached: different keys [10000]", **KV)] = None,
     key_pattern: Annotated[
-        str | None, typer.Option(help="memcached: uniform, zipf, zipf:EXPONENT, sequential [uniform]", **KV)
+        str | None, typer.Option(help="memcached: uniform, zipf, zipf:EXPONENT, sequential (default: uniform)", **KV)
     ] = None,
-    key_prefix: Annotated[str | None, typer.Option(help="memcached: how keys begin [sojourn-]", **KV)] = None,
+    key_prefix: Annotated[str | None, typer.Option(help="memcached: how keys begin (default: sojourn-)", **KV)] = None,
     key_size: Annotated[
         str | None, typer.Option(help="memcached: bytes of a key, prefix included: 40, 20-60, 20:1,60:3", **KV)
     ] = None,
@@ -68,10 +68,11 @@ def load(
     ] = None,
     expiry: Annotated[int | None, typer.Option(help="memcached: expiry that a set gives, s [0: never]", **KV)] = None,
     populate: Annotated[
-        bool | None, typer.Option("--populate/--no-populate", help="memcached: store all keys first [yes]", **KV)
+        bool | None,
+        typer.Option("--populate/--no-populate", help="memcached: store all keys first (default: yes)", **KV),
     ] = None,
     verify: Annotated[
-        bool | None, typer.Option("--verify/--no-verify", help="compare all that is read; not for http [yes]")
+        bool | None, typer.Option("--verify/--no-verify", help="compare all that is read; not for http (default: yes)")
     ] = None,
     clients: Annotated[int | None, typer.Option(help="messages: each with a connection [16]", **MESSAGES)] = None,
     retry_delay: Annotated[
@@ -80,9 +81,12 @@ def load(
     put: Annotated[float | None, typer.Option(help="messages: weight of puts [1]", **MESSAGES)] = None,
     take: Annotated[float | None, typer.Option(help="messages: weight of takes [1.5]", **MESSAGES)] = None,
     queues: Annotated[int | None, typer.Option(help="messages: queues, made before the start [1]", **MESSAGES)] = None,
-    prefix: Annotated[str | None, typer.Option(help="messages: how names of queues begin [load]", **MESSAGES)] = None,
+    prefix: Annotated[
+        str | None, typer.Option(help="messages: how names of queues begin (default: load)", **MESSAGES)
+    ] = None,
     fresh: Annotated[
-        bool | None, typer.Option("--fresh/--keep", help="messages: throw these queues away first [no]", **MESSAGES)
+        bool | None,
+        typer.Option("--fresh/--keep", help="messages: throw these queues away first (default: no)", **MESSAGES),
     ] = None,
     message_size: Annotated[
         str | None, typer.Option(help="messages: bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", **MESSAGES)

@@ -34,7 +34,7 @@ def measure(
     length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
     arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
-    seed: Annotated[int | None, typer.Option(help="the schedules repeat from it [another each time]")] = None,
+    seed: Annotated[int | None, typer.Option(help="the schedules repeat from it (default: another each time)")] = None,
     pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
     cgroup: Annotated[
         list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
@@ -62,7 +62,8 @@ def measure(
     unix_socket: http.UnixSocket = None,
     objective: http.Objectives = None,
     out: Annotated[
-        Path | None, typer.Option(help="folder for the run folders [runs/measure-TIME]; one with runs: goes on")
+        Path | None,
+        typer.Option(help="folder for the run folders (default: runs/measure-TIME); one with runs: goes on"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,

@@ -20,7 +20,7 @@ def oscillation(
     a: Annotated[str, typer.Option("--a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; of a CSV file: a column")],
     b: Annotated[str, typer.Option("--b", help="the other one")],
     interval: Annotated[str, typer.Option(help="of a CSV file: between two samples, e.g. 100ms; else it needs times")] = "",
-    time: Annotated[str, typer.Option(help="of a CSV file: the column of times, in seconds or dates [t_s, time …]")] = "",
+    time: Annotated[str, typer.Option(help="of a CSV file: the column of times, in seconds or dates (default: t_s, time …)")] = "",
     percent: Annotated[bool, typer.Option("--percent", help="of a CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, why, test, shares")] = False,

@@ -31,7 +31,9 @@ def end_in_good_order() -> None:
     def interrupt(_number: int, frame: FrameType | None) -> None:
         if _holds_a_lock(frame):
             signal.signal(signal.SIGALRM, interrupt)
-            signal.setitimer(signal.ITIMER_REAL, LATER_S, LATER_S)  # again and again: one that comes just before a wait ends no wait
+            signal.setitimer(
+                signal.ITIMER_REAL, LATER_S, LATER_S
+            )  # again and again: one that comes just before a wait ends no wait
         else:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             raise KeyboardInterrupt

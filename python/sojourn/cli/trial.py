@@ -21,7 +21,7 @@ OWN = "for a service of your own:  sojourn capacity http://127.0.0.1:8080/ --obj
 
 
 def trial(
-    out: Annotated[Path | None, typer.Option(help="folder for runs, model and predictions [runs/try-TIME]", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="for runs, model and predictions (default: runs/try-TIME)", show_default=False)] = None,
     seed: Annotated[int, typer.Option(help="of the first schedule")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="print what came out as one JSON object")] = False,
 ) -> None:  # fmt: skip

@@ -20,13 +20,15 @@ from sojourn.compare.matched_runs import MatchedRuns, match
 from sojourn.compare.run_values import MORE_IS_BETTER, UNITS, RunValues, read_runs
 from sojourn.errors import InputError
 from sojourn.runs.run_folder import RunFolder
+from sojourn.units import USUAL_LEVEL
 
 Sources = Path | str | RunFolder | Sequence[Path | str | RunFolder]
 ORDER = ("mean", "time", "p50", "p90", "p99", "throughput", "demand", "cpu")
 
 
 def compare(
-    a: Sources, b: Sources, *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9, names: tuple[str, str] = ("A", "B"),
+    a: Sources, b: Sources, *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
+    names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:  # fmt: skip
     """Run folders of B beside run folders of A: better, worse, equivalent, or cannot tell.
 
@@ -47,7 +49,7 @@ def compare(
 
 
 def compare_values(
-    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9,
+    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
     names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = (),
 ) -> Comparison:  # fmt: skip
     """The same for what runs of any kind said; without `metrics` the verdict is about the first of mean and time that both have."""

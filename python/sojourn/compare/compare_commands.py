@@ -19,7 +19,7 @@ from sojourn.compare.run_values import RunValues
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.capped_log import last_lines
 from sojourn.lab.process_tree import how_ended
-from sojourn.units import seconds
+from sojourn.units import USUAL_LEVEL, seconds
 
 TIMEOUT_S, LOOK_MS = 600.0, 100
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -28,7 +28,7 @@ Words = Sequence[str]
 
 def compare_commands(
     a: str | Words, b: str | Words, *, limits: InterleavedLimits | None = None, warm_up: int = 1, timeout_s: float = TIMEOUT_S,
-    metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9, names: tuple[str, str] = ("A", "B"),
+    metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL, names: tuple[str, str] = ("A", "B"),
     told: Callable[[str], None] = lambda _line: None,
 ) -> Comparison:  # fmt: skip
     """Runs two commands in turn, each once a block, and says whether B takes longer than A.

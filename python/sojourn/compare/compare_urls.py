@@ -13,13 +13,14 @@ from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import RunValues, run_values
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
+from sojourn.units import USUAL_LEVEL
 
 RUN_S = 6.0
 
 
 def compare_urls(
     a: str, b: str, *, rate_per_s: float | None = None, users: int | None = None, run_s: float = RUN_S, out: Path | str | None = None,
-    limits: InterleavedLimits | None = None, metrics: Sequence[str] = (), margin: float = 0.05, level: float = 0.9,
+    limits: InterleavedLimits | None = None, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
     names: tuple[str, str] = ("A", "B"), cores: Iterable[int] = (), told: Callable[[str], None] = lambda _line: None,
     shown: Shown | None = None, **load: Any,
 ) -> Comparison:  # fmt: skip

@@ -21,13 +21,12 @@ from sojourn.runs.generator_lateness import only_late
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import WatchedResources
 from sojourn.trial.trial_result import Prediction, Trial
-from sojourn.units import interval, per_second, seconds
+from sojourn.units import USUAL_LEVEL, interval, per_second, seconds
 
 WORKERS, MEAN_S = 2, 0.008
 RATES = (35.0, 70.0, 105.0, 140.0)  # a little more than half of what two workers bear
 ASKED = ((2, 190.0), (4, 300.0))  # more load, and a load that two workers would not bear with twice as many
 RUN_S = 7.0
-LEVEL = 0.9
 
 
 def trial(
@@ -54,7 +53,7 @@ def trial(
         )  # fmt: skip
     means = {float(folder.manifest["factors"]["rate_per_s"]): mean for folder in folders if (mean := _mean(folder))}
     told("measured: " + ", ".join(f"{per_second(rate)} {seconds(mean)}" for rate, mean in means.items()))
-    fitted = fit(observe_runs(folders), model(), LEVEL)
+    fitted = fit(observe_runs(folders), model(), USUAL_LEVEL)
     fitted.write(where / "fitted.toml")
     predicted = [_predicted(fitted, workers, rate) for workers, rate in ASKED]
     _write(where / "predictions.json", predicted)
@@ -72,7 +71,7 @@ def trial(
                 seed=seed + len(RATES) + number, watched=WatchedResources(pids=(service.pid,)), **common,
             )[0]  # fmt: skip
         checked.append(_checked(one, folder))
-    return Trial(means, service_s, full, tuple(checked), LEVEL, str(where), time.monotonic() - began)
+    return Trial(means, service_s, full, tuple(checked), USUAL_LEVEL, str(where), time.monotonic() - began)
 
 
 def model() -> Model:
@@ -108,7 +107,7 @@ def _predicted(fitted: FittedModel, workers: int, rate_per_s: float) -> Predicti
 
 
 def _row(fitted: FittedModel, metric: str, workers: int, rate_per_s: float) -> dict[str, Any]:
-    frame = fitted.predict({"rate_per_s": rate_per_s, "workers": workers}, LEVEL).frame
+    frame = fitted.predict({"rate_per_s": rate_per_s, "workers": workers}, USUAL_LEVEL).frame
     rows = frame.filter(metric=metric, station="").to_dicts()
     return next(row for row in rows if row["class"] == "")
 
@@ -133,7 +132,7 @@ def _write(path: Path, predicted: list[Prediction]) -> None:
     told = {
         "metric": "response_time",
         "unit": "s",
-        "level": LEVEL,
+        "level": USUAL_LEVEL,
         "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "rows": rows,
     }

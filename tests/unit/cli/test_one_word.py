@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,6 +38,12 @@ def test_levels_are_all_the_same() -> None:
     assert len(levels) >= 8 and set(levels) == {USUAL_LEVEL}
     assert FitSection(model="auto").level == USUAL_LEVEL
     assert inspect.signature(batch_interval).parameters["level"].default == USUAL_LEVEL
+
+
+def test_no_part_of_a_help_text_is_taken_for_a_colour() -> None:
+    """`[yes]` is a style to rich, and was never printed."""
+    lost = [(name, one.name) for name, one in options() if re.search(r"(?<!\\)\[[a-z#/@]", one.help or "")]
+    assert lost == []
 
 
 def test_how_long_is_one_word() -> None:

@@ -56,7 +56,9 @@ def test_the_truth_lies_within_the_interval(mm4: RunFolder, text: str, truth: fl
     found = query(text, mm4)
     assert found.low is not None and found.high is not None and found.value is not None
     by = 1.960 / 1.645  # to the interval at 95 %: seven at 90 % would hold all at once in half of all records only
-    assert found.value - by * (found.value - found.low) <= truth <= found.value + by * (found.high - found.value), found.why
+    assert found.value - by * (found.value - found.low) <= truth <= found.value + by * (found.high - found.value), (
+        found.why
+    )
 
 
 def test_by_hand(tmp_path: Path) -> None:
