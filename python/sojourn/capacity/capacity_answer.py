@@ -65,15 +65,16 @@ def times_of(objectives: Sequence[Objective]) -> list[Objective]:
 
 
 def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None, str]:
-    """What is known without a model: between the largest rate that met the objective and the next one that did not."""
-    bad = min((one.rate_per_s for one in runs if one.valid and not one.met), default=None)
+    """What is known without a model: the largest rate that met the objective, and the next one that did not. Two runs are no interval of
+    a stated probability, so that it has no upper end."""
+    bad = min((one.rate_per_s for one in runs if one.valid and one.met is False), default=None)
     good = max(
         (one.rate_per_s for one in runs if one.met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
     )
     said = why or f"there is no model of {len(runs)} runs"
     if good is not None and bad is not None:
         text = f"{said}; between {per_second(good)}, which met it, and {per_second(bad)}, which did not"
-        return RateInterval((good + bad) / 2, good, bad), text
+        return RateInterval((good + bad) / 2, good, None), text
     told = [f"; {per_second(good)} met it" if good else "", f"; {per_second(bad)} did not" if bad else ""]
     return None, said + "".join(told)
 
@@ -81,13 +82,16 @@ def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None
 def _within_failures(
     rate: RateInterval | None, runs: Sequence[CapacityRun], objectives: Sequence[Objective], notes: list[str]
 ) -> RateInterval | None:
-    """No more than the rate at which requests failed."""
-    bad = [run.rate_per_s for run in runs if failures_missed(run, objectives)]
-    if rate is None or not bad or rate.value < min(bad):
+    """Below the rate at which requests failed: no end of the interval is above, and its lower end no higher than what was met."""
+    bad = min((run.rate_per_s for run in runs if failures_missed(run, objectives)), default=None)
+    if rate is None or bad is None or (rate.high is not None and rate.high <= bad):
         return rate
-    good = max((run.rate_per_s for run in runs if run.rate_per_s < min(bad)), default=0.0)
-    notes.append(f"requests failed at {per_second(min(bad))}, and did not at {per_second(good)}")
-    return RateInterval((good + min(bad)) / 2, good, min(bad))
+    good = max((run.rate_per_s for run in runs if run.met and run.rate_per_s < bad), default=0.0)
+    notes.append(f"requests failed at {per_second(bad)}; what was asked was met at {per_second(good)}")
+    if rate.value < bad:
+        return RateInterval(rate.value, rate.low, bad)
+    low = min(rate.low, good)
+    return RateInterval((max(low, good) + bad) / 2, low, bad)
 
 
 def _predicted(

@@ -84,7 +84,7 @@ def _row(run: CapacityRun, figures: Sequence[str], shown: dict[str, Objective]) 
     valid = "yes" if run.valid else "; ".join(run.reasons)
     return (
         run.name, per_second(run.rate_per_s), per_second(run.achieved_per_s), seconds(run.response_s), *told,
-        "met" if run.met else "missed", valid,
+        {True: "met", False: "missed", None: "cannot tell"}[run.met], valid,
     )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ from sojourn.units import per_second, seconds
 @dataclass(frozen=True)
 class CapacityRun:
     """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error, and the figures of the
-    objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them."""
+    objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them. `met`: None
+    where a late generator leaves it open. `lateness`: figure → factor that takes the generator's lateness out of it."""
 
     name: str
     rate_per_s: float
@@ -23,10 +24,11 @@ class CapacityRun:
     response_s: float | None
     response_error: float
     figures: Mapping[str, float | None]
-    met: bool
+    met: bool | None
     valid: bool
     reasons: tuple[str, ...] = ()
     figure_errors: Mapping[str, float] = field(default_factory=dict)
+    lateness: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ import polars as pl
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
 from sojourn.query.objectives import Objective, judge
-from sojourn.runs.generator_lateness import lateness_error
+from sojourn.runs.generator_lateness import LATE, LatenessError, lateness_error
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import standard_error
 from sojourn.units import USUAL_LEVEL
 
 GUESSED = 0.1  # relative standard error of a mean without an interval
+TAIL = 0.9  # quantiles from here on are late as the p99 is
 BATCHES, LEAST_ABOVE = 20, 5  # of a run; requests above a quantile, below which nothing is said of its error
 
 
@@ -27,26 +28,37 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
     seen = {one.figure: row["value"] for one, row in zip(objectives, judged, strict=True)}
     done, response = (_row(folder, metric) for metric in ("throughput", "response_time"))
     error = math.hypot(_error(response), lateness_error(folder.manifest).error)
+    quantiles = [one for one in objectives if one.figure[0] == "p"]
+    missed = any(not row["met"] and "least" not in row for row in judged)
     return CapacityRun(
-        folder.path.name, rate_per_s, float(done["value"] or 0.0), response["value"], error, seen, all(row["met"] for row in judged),
+        folder.path.name, rate_per_s, float(done["value"] or 0.0), response["value"], error, seen,
+        False if missed else all(row["met"] for row in judged) or None,
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
-        {one.figure: own for one in objectives if one.figure[0] == "p" and (own := _quantile_error(folder, one, seen[one.figure]))},
+        {one.figure: own for one in quantiles if (own := _quantile_error(folder, one, seen[one.figure]))},
+        {name: _late(folder, q).factor for name, q in [("mean", 0.0), *((one.figure, one.q) for one in quantiles)]},
     )  # fmt: skip
 
 
 def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
-    """Means and quantiles of the runs that have them."""
+    """Means and quantiles of the runs that have them, less what a late generator added. Runs that no fit would take count where there are
+    no others."""
+    known = [one for one in runs if one.response_s]
+    good = [one for one in known if one.valid or all(reason.startswith(LATE) for reason in one.reasons)]
     return [
         MeasuredFigures(
             one.achieved_per_s or one.rate_per_s,
-            {k: v for k, v in one.figures.items() if v and k != "errors"},
+            {k: v * one.lateness.get(k, 1.0) for k, v in one.figures.items() if v and k != "errors"},
             one.response_error,
-            one.response_s,
+            float(one.response_s or 0.0) * one.lateness.get("mean", 1.0),
             one.figure_errors,
         )
-        for one in runs
-        if one.response_s
+        for one in good or known
     ]
+
+
+def _late(folder: RunFolder, q: float) -> LatenessError:
+    """Of the mean (0) or a quantile: of those in the tail as of the p99, of others as of the mean."""
+    return lateness_error(folder.manifest, "p99" if q >= TAIL else "mean")
 
 
 def _row(folder: RunFolder, metric: str) -> dict[str, float | None]:
@@ -80,9 +92,9 @@ def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> f
     inside = in_window(responses(requests), (start_s, end_s)).sort("intended_s").filter(pl.col("failure") == 0)
     times = inside["response_s"].to_numpy()
     above = times > value
-    if above.sum() < LEAST_ABOVE:
+    if above.sum() < LEAST_ABOVE or len(times) < BATCHES:
         return None
     shares = np.array([part.mean() for part in np.array_split(above, BATCHES)])
     error = float(shares.std(ddof=1)) / math.sqrt(BATCHES)
-    late = lateness_error(folder.manifest, "p99").error
+    late = _late(folder, one.q).error
     return math.hypot(error / float(above.mean()) * float((times[above] - value).mean()) / value, late)

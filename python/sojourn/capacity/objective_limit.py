@@ -22,6 +22,7 @@ from scipy import stats
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
+from sojourn.fit.drawn_quantiles import of_mean
 from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.query.objectives import Objective
@@ -35,7 +36,8 @@ FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
 VAGUE = 2.0  # the same, where the factor stands for the form itself
 OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
-AS_MEAN = 2.2  # error of a 99 % quantile over that of the mean: of an exponential law sqrt(0.99/0.01)/ln(100)
+STATED = 4  # degrees of freedom with which runs are believed to differ by what they state (Gelman et al. (2013), 2.6)
+WIDENINGS = 4  # of the rates that are looked at, where an end of the interval is one of theirs
 LEAST_ERROR = 0.02
 LEAST_WAITING = 0.02  # of a mean, in that error
 SEED = 1
@@ -58,10 +60,11 @@ class MeasuredFigures:
         value_s = self.figures[figure]
         if own := self.errors.get(figure):
             return max(own, LEAST_ERROR)
+        as_mean = of_mean(float(figure[1:]) / 100) if figure[0] == "p" else 1.0
         if not self.mean_s:
-            return max(AS_MEAN * self.error, LEAST_ERROR)
+            return max(as_mean * self.error, LEAST_ERROR)
         more = max(value_s - least_s, 0.0) / max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
-        return max(AS_MEAN * self.error * self.mean_s * more / value_s, LEAST_ERROR)
+        return max(as_mean * self.error * self.mean_s * more / value_s, LEAST_ERROR)
 
 
 def quantity_of(one: Objective) -> Quantity:
@@ -96,11 +99,18 @@ def limit_of(
     told = _limits(predictor, own, asked, first, highest, FIRST_DRAWS)
     low, answer, high = np.quantile(told, [tail[0], 0.5, tail[1]])
     # those that matter; the factor is that of the answer
-    rates = np.linspace(max(0.8 * low, first[0]), min(1.2 * high, most), POINTS)
-    limits = _limits(predictor, own, asked, rates, answer, DRAWS)
+    least, greatest = max(0.8 * low, first[0]), min(1.2 * high, most)
+    for _ in range(WIDENINGS):
+        rates = np.linspace(least, greatest, POINTS)
+        limits = _limits(predictor, own, asked, rates, answer, DRAWS)
+        low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
+        below, above = low <= least > first[0], high >= greatest < most
+        if not (below or above):
+            break
+        least, greatest = max(least / 2, first[0]) if below else least, min(2 * greatest, most) if above else greatest
     if rates[0] == first[0]:
         limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
-    low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
+        low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
     return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None)
 
 
@@ -158,16 +168,24 @@ class _Asked:
         terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / rate_per_s)])
         weighted = terms / self.errors**2
         slope = SLOPE if self.base_s == 0 else VAGUE
-        covariance = np.linalg.inv(weighted @ terms.T + np.diag([1 / self.before**2, 1 / slope**2]))
+        before = np.diag([1 / self.before**2, 1 / slope**2])
+        covariance = np.linalg.inv(weighted @ terms.T + before)
         logs = self.logs if count == len(self.logs) else np.median(self.logs, axis=0)[None]
+        middle = np.median(self.logs, axis=0)
+        left = (middle - (covariance @ weighted @ middle) @ terms) / self.errors
+        degrees = STATED + len(self.rates) - 1
+        weighted = weighted / max(
+            (STATED + float(left @ left)) / degrees, 1.0
+        )  # runs may differ by more than they state
+        covariance = np.linalg.inv(weighted @ terms.T + before)
         centre = logs @ (covariance @ weighted)[0]
-        return np.asarray(np.exp(centre + _normal(count) * np.sqrt(covariance[0, 0])))
+        return np.asarray(np.exp(centre + _normal(count, degrees) * np.sqrt(covariance[0, 0])))
 
 
-def _normal(count: int) -> Array:
-    """Values of a standard normal law, as its quantiles in a random order."""
+def _normal(count: int, degrees: int = 0) -> Array:
+    """Values of a standard normal law, or of Student's of so many degrees of freedom, as its quantiles in a random order."""
     at = np.random.default_rng(SEED).permutation((np.arange(count) + 0.5) / count)
-    return np.asarray(stats.norm.ppf(at))
+    return np.asarray(stats.t.ppf(at, degrees) if degrees else stats.norm.ppf(at))
 
 
 def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | None:

@@ -187,9 +187,7 @@ def validate_file(
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
-    for line in filter(
-        None, [*(f"left out: {text}" for text in measured.left_out), scores(found, level), at_asked_rates(found)]
-    ):
+    for line in filter(None, [*measured.notes(), scores(found, level), at_asked_rates(found)]):
         out.print(line, markup=False)
 
 

@@ -97,12 +97,16 @@ def misfit(
     more than runs say of themselves, it is what they are uncertain by, and the test is Fisher's of lack of fit (N. R. Draper,
     H. Smith: Applied Regression Analysis (1998), 2.2)."""
     size, usual = (float(np.sqrt(np.mean(v**2))) for v in (gap, within))
-    squares = float(((gap / expected) ** 2).sum())
     spread, free = repeated
     more = free > 0 and usual > 0 and chdtrc(free, free * (spread / usual) ** 2) < UNLIKELY
+    degrees -= free if more else 0  # what repetitions differ by is in the gaps, and is no lack of fit
     if degrees < 0.5:
         return []
-    by_chance = fdtrc(degrees, free, squares * (usual / spread) ** 2 / degrees) if more else chdtrc(degrees, squares)
+    if more:
+        lack = max(float(((gap / spread) ** 2).sum()) - free, 0.0)
+        by_chance = fdtrc(degrees, free, lack / degrees)
+    else:
+        by_chance = chdtrc(degrees, float(((gap / expected) ** 2).sum()))
     if by_chance > UNLIKELY:
         return []
     known = f"repetitions differ by {percent(spread)}" if more else f"runs are uncertain by {percent(usual)}"
