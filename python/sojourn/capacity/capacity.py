@@ -77,7 +77,9 @@ def capacity(
     began = time.monotonic()
 
     def users(count: int) -> RunFolder:
-        return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common)[0]
+        # a user thinks so long that all of them together stay below --up-to
+        rest = {"think_s": count / limits.up_to_per_s} if limits.up_to_per_s else {}
+        return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common, **rest)[0]
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
         length_s = round(length_s, 1)
@@ -103,7 +105,7 @@ def _named(settings: Mapping[str, float]) -> str:
 
 
 def _command(urls: Sequence[str], objective: str | Sequence[str], factors: Mapping[str, Any]) -> str:
-    """What measures a setting, when the service has it."""
+    """What measures a setting, when the service has it; other options are the same as now."""
     texts = [objective] if isinstance(objective, str) else list(objective)
     parts = ["sojourn", "capacity", *urls, *(part for text in filter(None, texts) for part in ("--objective", text))]
     named = ",".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in factors.items())

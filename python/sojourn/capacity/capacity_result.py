@@ -102,7 +102,7 @@ class Capacity:
         if self.rate_per_s is None:
             return self.why
         if not self.objective:
-            return f"the service bears {self.rate_per_s.text(self.level)}"
+            return f"the service can take {self.rate_per_s.text(self.level)}"
         at = self.saturation_per_s
         full = f"; it saturates at {at.text(self.level)}" if at else ""
         return f"{self.rate_per_s.text(self.level)} meet {self.objective}{full}"

@@ -44,9 +44,7 @@ def light_load(run: Callable[[int], RunFolder], objectives: Sequence[Objective],
             folder = run(users)
             rate, own_s = _means(folder)
         except ServiceError:
-            if not saturate:
-                raise
-            break  # it is as full as it can be without failures
+            break  # as many are too many for it: what fewer users got is what it bears
         few = few if waited else max(few, rate)
         waited = waited or own_s > RISEN * response_s
         if saturate and waited and rate < GROWN * borne:

@@ -48,7 +48,7 @@ def search(
     *,
     run_s: float = 15.0,
     settings: Sequence[Mapping[str, float]] = (),
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] | None = None,
     told: Callable[[str], None] = lambda _line: None,
 ) -> Capacity:
     """The largest rate that meets all `objectives`, of whatever `measured` makes a run of.
@@ -57,6 +57,7 @@ def search(
         measured: a rate in 1/s, a length in s → a judged run folder. light: what few users saw.
         objectives: `mean`, `pQ` or `errors` below a limit, all of them.
         run_s: length of a run; the first three are shorter. No run begins that would end too late.
+        clock: s since the search began, the look at few users included; from now on by default.
         settings: factors of the service, to be predicted and not run.
         told: is given a line after each run.
 
@@ -68,7 +69,9 @@ def search(
     for one in objectives:
         if one.figure == "rate" or one.relation not in ("<", "<="):
             raise InputError(one.text, "--objective", "give an upper limit of mean, p99 or errors, as 'p99 < 50ms'")
-    return _Search(measured, light, tuple(objectives), limits, run_s, tuple(settings), clock, told).answer()
+    begun = time.monotonic()
+    since = clock or (lambda: time.monotonic() - begun)
+    return _Search(measured, light, tuple(objectives), limits, run_s, tuple(settings), since, told).answer()
 
 
 class _Search:
@@ -78,7 +81,6 @@ class _Search:
     ) -> None:  # fmt: skip
         self.measured, self.light, self.objectives, self.limits = measured, light, objectives, limits
         self.run_s, self.settings, self.clock, self.told = run_s, settings, clock, told
-        self.began = clock()
         self.beside_s = FIT_S  # what a run takes beside its length
         self.folders: list[RunFolder] = []
         self.runs: list[CapacityRun] = []
@@ -94,7 +96,7 @@ class _Search:
             stopped = self.stop() or self.make(self.next_rate(), self.length_s())
         return answer_of(
             self.known, self.folders, self.runs, self.objectives, self.light, self.limits, self.settings, stopped,
-            self.clock() - self.began,
+            self.clock(),
         )  # fmt: skip
 
     def make(self, rate: float, length_s: float) -> str:
@@ -137,7 +139,7 @@ class _Search:
         short = f", before the precision of {percent(self.limits.precision, 0)} was reached"
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made{short}; --runs allows more"
-        spent = self.clock() - self.began
+        spent = self.clock()
         if self.runs and spent + self.length_s() + self.beside_s > self.limits.within_s:
             return f"the time was up{short}; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
@@ -178,10 +180,11 @@ class _Search:
             wanted = self.highest * STEP
         else:
             wanted = self.known.rate.value
-        rate = min(wanted, self.bound())
+        bound = self.bound()
+        rate = min(wanted, bound)
         while self.was_measured(rate):
             rate *= BELOW
-        return float(f"{rate:.4g}")
+        return min(float(f"{rate:.4g}"), bound)
 
     def was_measured(self, rate: float) -> bool:
         return any(abs(one.rate_per_s / rate - 1) < SAME for one in self.runs)

@@ -26,6 +26,9 @@ from sojourn.units import seconds
 
 TOUCHED = "share of requests that lateness touched"
 LEAST_LATENESS_S = 1e-4
+SMALL = 0.02  # of a p99: if all are late by at most that, none ends later by more (arrivals a little earlier end a little earlier)
+RARE = 0.25  # of what a mean may change by: from there on the tail may change by more than is usable
+LEAST_SHARE = 0.01  # of a figure: rare standstills are a small share, and their backlog delays many
 LEAST_ALONE = 20  # requests that met nobody, for a mean
 FIGURES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9"}
 
@@ -46,10 +49,11 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     checks[SHARE] = share
     if (folder.manifest.get("placement") or {}).get("client_shares"):
         return []
-    grown, most = _growth(good) if max(share.values()) > MOST_LATENESS / 2 else (1.0, 1.0)
+    grown, most = _growth(good) if max(share.values()) > LEAST_SHARE else (1.0, 1.0)
     checks[CHANGE] = {"mean": min(share["mean"] * grown, most), "p99": share["p99"]}
-    if any(late_s[f] > LEAST_LATENESS_S and share[f] > MOST_LATENESS for f in share):
-        late = float((good["lateness_s"] > LEAST_LATENESS_S).mean() or 0.0)  # type: ignore[arg-type]
+    if max(late_s.values()) > LEAST_LATENESS_S and max(checks[CHANGE]["mean"] / RARE, *share.values()) > MOST_LATENESS:
+        least_late_s = max(LEAST_LATENESS_S, SMALL * float(response_s["p99"] or 0.0))  # type: ignore[arg-type]
+        late = float((good["lateness_s"] > least_late_s).mean() or 0.0)  # type: ignore[arg-type]
         checks[TOUCHED] = min(late * grown, 1.0)
         least_s = float(good["response_s"].quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
         checks[CHANGE]["p99"] = 1 - least_s / float(response_s["p99"] or 1.0)  # type: ignore[arg-type]

@@ -63,3 +63,10 @@ def test_nothing_good_is_answered(tmp_path: Path) -> None:
 def test_failures_of_many_users_end_the_growth_only(tmp_path: Path) -> None:
     found = light_load(Closed(tmp_path, fails_above=4), [], saturate=True)
     assert found.borne_per_s == pytest.approx(400, rel=0.02)
+
+
+def test_a_service_that_takes_few_users_has_what_these_got(tmp_path: Path) -> None:
+    """It refuses from the third connection on: two users of 10 ms had 200/s."""
+    users = Closed(tmp_path, fails_above=2)
+    found = light_load(users, [])
+    assert users.asked == [1, 2, 4] and found.borne_per_s == pytest.approx(200, rel=0.02)

@@ -106,6 +106,16 @@ def test_standstills_change_the_mean_by_more_than_they_last_and_by_no_more_than_
         assert off > 1.5 * checks["lateness share of response"]["mean"]
 
 
+def test_rare_standstills_leave_the_p99_open(tmp_path: Path) -> None:
+    """Fewer than 1 % of the requests are late, so that the p99 of lateness is 0; the backlog at 70 % busy delays three times as many."""
+    folder, on_time = late_run(
+        tmp_path / "rate", 100.0, service_s=0.007, stands=1 / 23, stand_s=0.2, seed=3, length_s=120.0
+    )
+    assert folder.manifest["generator"]["own_lateness"]["p99_s"] == 0
+    row = quantile_row(folder, 0.99)
+    assert row["status"] == "late" and row["low"] <= np.quantile(on_time, 0.99) <= row["high"]
+
+
 @pytest.mark.parametrize(
     ("limit_ms", "met", "said"),
     [(1000, True, "met"), (1, False, "MISSED"), (None, False, "cannot be told, the generator was late")],
