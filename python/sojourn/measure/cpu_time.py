@@ -80,7 +80,7 @@ def members(group: str) -> list[int]:
     return found
 
 
-def of_idle_groups(groups: Path = GROUPS) -> set[int]:
+def of_idle_groups(groups: Path = CGROUPS) -> set[int]:
     """The processes of control groups with `cpu.idle = 1`."""
     found: set[int] = set()
     for file in groups.rglob("cpu.idle"):
