@@ -185,6 +185,10 @@ def _blocks(
                     return ()
                 own[key] = one
     whole = {name: sides for name, sides in held.items() if sides[0].keys() == sides[1].keys() == pairs.keys()}
+    if not whole:
+        if held:
+            notes.append("no block has both sides: runs are not paired")
+        return ()
     if len(whole) < len(held):
         alone = sorted(name for name in held if name not in whole)
         notes.append(f"{len(alone)} blocks in which a run is missing or not valid are left out: {_few(alone)}")
@@ -201,11 +205,10 @@ def _nothing_in_common(a: Mapping[Condition, Any], b: Mapping[Condition, Any], n
 
 def _unlike(a: Side, b: Side) -> list[str]:
     """What of the load and the machine is not alike, though it is no factor."""
-    first, second = a[0].alike, b[0].alike
+    names = sorted({name for one in (*a, *b) for name in one.alike})
+    told = {name: [sorted({one.alike.get(name, "not said") for one in side}) for side in (a, b)] for name in names}
     differing = [
-        f"{name} is {first.get(name, 'not said')} in A and {second.get(name, 'not said')} in B"
-        for name in sorted(first.keys() | second.keys())
-        if first.get(name) != second.get(name)
+        f"{name} is {_few(own)} in A and {_few(other)} in B" for name, (own, other) in told.items() if own != other
     ]
     return [f"not measured alike: {_few(differing)}"] if differing else []
 

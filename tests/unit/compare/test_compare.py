@@ -87,6 +87,23 @@ def test_a_slow_machine_in_some_blocks_is_not_in_the_difference() -> None:
     assert fewer.counts == (4, 4) and any("block-4" in note for note in fewer.notes)
 
 
+def test_blocks_of_which_none_has_both_sides_are_not_said_to_be_left_out() -> None:
+    a, b = ([RunValues("", {"mean": t}, {}, f"block-{first + k}") for k, t in enumerate(A)] for first in (1, 5))
+    found = compare_values(a, b)
+    assert found.counts == (4, 4) and found.notes == ("no block has both sides: runs are not paired",)
+
+
+def test_what_is_not_alike_is_looked_for_in_all_runs_of_a_side() -> None:
+    def runs(*kernels: str) -> list[RunValues]:
+        return [
+            RunValues("", {"mean": t}, {}, alike={"machine.kernel": k}) for t, k in zip(A, 2 * kernels, strict=False)
+        ]
+
+    found = compare_values(runs("6.1", "6.1"), runs("6.1", "6.8"))
+    assert found.notes == ("not measured alike: machine.kernel is 6.1 in A and 6.1; 6.8 in B",)
+    assert compare_values(runs("6.1", "6.8"), runs("6.8", "6.1")).notes == ()
+
+
 def test_runs_that_are_not_valid_are_left_out_and_said() -> None:
     bad = side([9.0], reasons=("not stationary: the response time drifted",))
     found = compare_values(side(A), [*side(A), *bad])
