@@ -67,6 +67,7 @@ def compare_values(
     verdict = overall({one.metric: one.verdict for one in found if one.judged})
     return Comparison(
         names, verdict, found, margin, level, runs.design, runs.counts, runs.compared, (*notes, *runs.notes),
+        runs.more_of(names),
     )  # fmt: skip
 
 
@@ -76,6 +77,13 @@ def check_apart(a: Sequence[Path | str | RunFolder], b: Sequence[Path | str | Ru
     for one in sorted(sides[0]):
         if any(one == other or one in other.parents or other in one.parents for other in sides[1]):
             raise InputError(f"{one} on both sides", "compare", "give different runs as A and as B")
+
+
+def check_metrics(metrics: Sequence[str], known: Sequence[str], begins: str = "") -> None:
+    """Before anything is run: raises InputError for a metric that no such run has, by its name or by what it `begins` with."""
+    for name in metrics:
+        if name not in known and not (begins and name.startswith(begins)):
+            raise InputError(f"metric {name!r}", "--metric", f"use one of {', '.join(known)}")
 
 
 def check_range(margin: float, level: float) -> None:

@@ -16,9 +16,9 @@ UNKNOWN_NEED = "runs of one side do not tell how runs differ: give at least 3 of
 class MetricComparison:
     """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
     where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin. `judged`: the verdict of the
-    comparison is about it. `more_runs` of each side (pairs, where blocks are paired) with which four of five such comparisons tell;
-    0 where this one does, None where nobody knows or it is more than 1000; `more_if_as_seen`: the same if the difference is what it
-    seems, where that is larger than the margin, else None."""
+    comparison is about it. `more_runs` of each side in each condition (pairs, where blocks are paired; of the side that has fewer, the
+    other then having as many) with which four of five such comparisons tell; 0 where this one does, None where nobody knows or it is more
+    than 1000; `more_if_as_seen`: the same if the difference is what it seems, where that is larger than the margin, else None."""
 
     metric: str
     unit: str
@@ -54,7 +54,8 @@ class MetricComparison:
 class Comparison:
     """B beside A. `verdict` is about the metrics that are `judged`: worse where one of them is, better where one is and none is worse,
     equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `design`: how the runs were put beside
-    each other. `counts`: runs of A and of B. `compared`: what differs between the sides, in words. `notes`: what else there is to know."""
+    each other. `counts`: runs of A and of B. `compared`: what differs between the sides, in words. `notes`: what else there is to know.
+    `more_of`: of what `more_runs` are, in words."""
 
     names: tuple[str, str]
     verdict: str
@@ -65,6 +66,7 @@ class Comparison:
     counts: tuple[int, int]
     compared: str = ""
     notes: tuple[str, ...] = ()
+    more_of: str = " of each side"
 
     @property
     def judged(self) -> tuple[MetricComparison, ...]:
@@ -87,17 +89,16 @@ class Comparison:
     def _more(self) -> str:
         if self.verdict != CANNOT_TELL:
             return ""
-        needs = [
-            one.more_runs for one in self.judged if one.verdict == CANNOT_TELL and not (one.equivalent or one.differs)
-        ]
+        open_ones = [one for one in self.judged if one.verdict == CANNOT_TELL and not (one.equivalent or one.differs)]
         margin = f"; the margin is {percent(self.margin, 0)}"
-        if not needs:
+        if not open_ones:
             return f"{margin}; see the runs that were overloaded"
-        if any(need is None for need in needs):
-            more = UNKNOWN_NEED if min(self.counts) < 2 else "more than 1000 runs of each side would be needed to tell"
-            more += self._as_seen()
-            return f"{margin}; {more}"
-        return f"{margin}; about {max(need or 0 for need in needs)} more runs of each side would tell{self._as_seen()}"
+        if any(one.low is None for one in open_ones):
+            return f"{margin}; {UNKNOWN_NEED}"
+        if any(one.more_runs is None for one in open_ones):
+            return f"{margin}; more than 1000 runs{self.more_of} would be needed to tell{self._as_seen()}"
+        most = max(one.more_runs or 0 for one in open_ones)
+        return f"{margin}; about {most} more runs{self.more_of} would tell{self._as_seen()}"
 
     def _as_seen(self) -> str:
         seen = [one.more_if_as_seen for one in self.judged if one.verdict == CANNOT_TELL]

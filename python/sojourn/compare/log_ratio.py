@@ -27,12 +27,14 @@ ZERO = 1e-12  # relative: what logarithms of equal figures differ by
 @dataclass(frozen=True)
 class LogRatio:
     """`difference` of logarithms, B less A, with its standard `error` (NaN where runs do not tell how they differ) and its
-    `degrees` of freedom; `count` runs of each side, or pairs, in each condition."""
+    `degrees` of freedom; `count` runs of each side, or pairs, in each condition, the least where these differ. `spreads`: where not all
+    have as many, what the variance of `difference` would be with one run of a side in a condition, for each of them."""
 
     difference: float
     error: float
     degrees: float
     count: int
+    spreads: tuple[float, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -72,9 +74,15 @@ class LogRatio:
             return None
         from scipy.special import nctdtrit  # slow to import
 
-        variance = self.error**2 * self.count  # of one run of each side
+        variance, a_run_more = (
+            self.error**2 * self.count,
+            self.degrees / max(self.count - 1, 1),
+        )  # of one run of each side
+        if any(self.spreads):
+            variance = sum(self.spreads)
+            a_run_more = variance**2 / sum(spread**2 for spread in self.spreads)
         for count in range(2, MOST_RUNS + 1):
-            degrees = max(self.degrees * (count - 1) / max(self.count - 1, 1), 1.0)
+            degrees = max(a_run_more * (count - 1), 1.0)
             errors = nctdtrit(self.degrees, student_quantile(0.5 + level / 2, degrees), power)
             if errors * math.sqrt(variance / count) <= reach:
                 return count
@@ -103,7 +111,9 @@ def stratified(conditions: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
     total = sum(value for value, _ in variances)
     below = sum(value**2 / (count - 1) for value, count in variances)
     degrees = total**2 / below if below > 0 else float(sum(count - 1 for _, count in variances))
-    return LogRatio(difference, math.sqrt(total), degrees, least)
+    alike = all(count == least for _, count in parts)
+    spreads = () if alike else tuple(deviation**2 for deviation, _ in parts)
+    return LogRatio(difference, math.sqrt(total), degrees, least, spreads)
 
 
 def _deviation(logs: np.ndarray) -> float:

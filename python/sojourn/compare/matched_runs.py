@@ -74,6 +74,18 @@ class MatchedRuns:
             return f"{a} runs of A and {b} of B{where}"
         return f"{len(self.by_condition)} pairs, a condition each: {a} runs of A and {b} of B"
 
+    def more_of(self, names: tuple[str, str] = ("A", "B")) -> str:
+        """Of what more would be needed, behind "more runs"."""
+        several = len(self.by_condition) > 1
+        if not self.blocks and several and not self.replicated:
+            return " of each side, in other conditions,"
+        where = " in each condition" if several else ""
+        a, b = self.counts
+        if a == b:
+            return f" of each side{where}"
+        fewer, other = names if a < b else names[::-1]
+        return f" of {fewer}{where}, and at least as many of {other} in all,"
+
     def means(self, metric: str) -> tuple[float, float]:
         """Geometric means of A and of B, in which blocks or conditions count alike."""
         a, b = (

@@ -52,6 +52,24 @@ def test_one_run_of_a_side_tells_nothing() -> None:
     assert found.verdict == "cannot tell" and found["mean"].low is None and "at least 3" in found.first_line()
 
 
+def test_one_block_of_two_conditions_has_no_interval_and_says_so() -> None:
+    a, b = ([*side([t], 50, block="block-1"), *side([t], 100, block="block-1")] for t in (0.010, 0.011))
+    found = compare_values(a, b)
+    assert found.counts == (2, 2) and found["mean"].low is None and "at least 3" in found.first_line()
+
+
+def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -> None:
+    """`more_runs` are of a condition: with four of them four times as many runs are meant."""
+    a, b = (
+        [one for rate in (50, 60, 70, 80) for one in side([f * 0.010, f * 0.014, f * 0.009], rate)] for f in (1, 1.02)
+    )
+    found = compare_values(a, b)
+    assert f"{found['mean'].more_runs} more runs of each side in each condition would tell" in found.first_line()
+    few = compare_values(side([0.010, 0.014, 0.009]), side([0.010, 0.014, 0.009] * 3), names=("old", "new"))
+    told = f"{few['mean'].more_runs} more runs of old, and at least as many of new in all, would tell"
+    assert told in few.first_line()
+
+
 def test_other_rates_are_refused_and_said() -> None:
     with pytest.raises(InputError, match="A has at rate_per_s = 50; B has at rate_per_s = 60"):
         compare_values(side(A), side(A, 60))

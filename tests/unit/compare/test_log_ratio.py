@@ -69,6 +69,15 @@ def test_runs_needed_is_the_known_formula_where_they_are_many(spread: float, mar
     assert found == pytest.approx(2 * (z * spread / math.log1p(margin)) ** 2, abs=2)
 
 
+def test_runs_needed_of_sides_with_unequal_counts_are_of_each_sides_own_spread() -> None:
+    """The same formula with s_A^2 + s_B^2 in place of 2 s^2; A differs little from run to run and has many, B much and has more."""
+    a, b = drawn(1, 150, 0.02), drawn(2, 600, 0.2)
+    variance = float(np.log(a).var(ddof=1) + np.log(b).var(ddof=1))
+    z = stats.norm.ppf(0.95) + stats.norm.ppf(0.9)
+    expected = variance * (z / math.log1p(0.05)) ** 2
+    assert stratified([(a, b)]).runs_needed(0.05, LEVEL) == pytest.approx(expected, rel=0.02)
+
+
 def test_runs_needed_to_find_a_difference_is_the_known_formula_where_they_are_many() -> None:
     """The same place, (6): two groups that differ, one test of the difference."""
     z = stats.norm.ppf(0.95) + stats.norm.ppf(0.8)
