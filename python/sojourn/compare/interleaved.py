@@ -10,10 +10,11 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.compare.run_values import RunValues
 from sojourn.errors import InputError
+from sojourn.load.schedule_seed import fresh_seed
 from sojourn.units import seconds
 
 SIDES = ("a", "b")
@@ -22,11 +23,12 @@ Told = Callable[[str], None]
 
 @dataclass(frozen=True)
 class InterleavedLimits:
-    """`blocks` at most, 2 to 1000, within `within_s` in all; `seed` of the order and of the schedules, which both sides share."""
+    """`blocks` at most, 2 to 1000, within `within_s` in all; `seed` of the order and of the schedules, which both sides share [another each
+    time, which the notes tell]."""
 
     blocks: int = 10
     within_s: float = 180.0
-    seed: int = 1
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         for value, place, ok, remedy in (
@@ -35,6 +37,14 @@ class InterleavedLimits:
         ):
             if not ok:
                 raise InputError(value, place, remedy)
+
+    def seeded(self) -> InterleavedLimits:
+        """The same, with a seed."""
+        return self if self.seed is not None else replace(self, seed=fresh_seed())
+
+    def told(self) -> str:
+        """What repeats the order and the schedules, in words."""
+        return f"order and schedules repeat with --seed {self.seed}"
 
 
 def orders(blocks: int, seed: int) -> list[tuple[str, str]]:
@@ -53,6 +63,8 @@ def interleaved(
     `run`: makes the run of a side (`a`, `b`) in a block, numbered from 1. A block is begun where there is time left for one as long as the
     longest so far.
     """
+    limits = limits.seeded()
+    assert limits.seed is not None
     found: dict[str, list[RunValues]] = {side: [] for side in SIDES}
     began, longest = clock(), 0.0
     for number, order in enumerate(orders(limits.blocks, limits.seed), 1):

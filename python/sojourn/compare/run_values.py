@@ -19,6 +19,7 @@ LOADS = ("rate_per_s", "users", "think_s")
 UNITS = {"throughput": "1/s"}  # of all others: s
 MORE_IS_BETTER = ("throughput",)
 QUANTILES = {0.5: "p50", 0.9: "p90", 0.99: "p99"}
+OF_RUN_FOLDERS = ("mean", *QUANTILES.values(), "throughput", "demand")  # and `demand NAME`, of what else was watched
 BLOCK = re.compile(r"block-\d+")
 
 

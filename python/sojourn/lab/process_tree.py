@@ -13,7 +13,13 @@ GONE_S = 10.0
 POLL_S = 0.02
 PROC = Path("/proc")
 PR_SET_PDEATHSIG = 1
-STATE, PARENT, TIMES, STARTED = 0, 1, slice(11, 15), 19  # columns of `stat`; TIMES: utime, stime, cutime, cstime
+STATE, PARENT, SESSION, TIMES, STARTED = (
+    0,
+    1,
+    3,
+    slice(11, 15),
+    19,
+)  # columns of `stat`; TIMES: utime, stime, cutime, cstime
 ENDED = "ZX"
 
 
@@ -39,6 +45,12 @@ def parents(proc: Path = PROC) -> dict[int, int]:
 def children(parent: int) -> list[int]:
     """The processes whose parent this is, ended ones excepted."""
     return sorted(pid for pid, above in parents().items() if above == parent)
+
+
+def session(leader: int, proc: Path = PROC) -> list[int]:
+    """The processes of the session that `leader` began, of whatever process group, ended ones excepted."""
+    every = stats(proc).items()
+    return sorted(pid for pid, columns in every if int(columns[SESSION]) == leader and columns[STATE] not in ENDED)
 
 
 def descendants(root: int) -> list[int]:

@@ -15,6 +15,7 @@ from sojourn.compare import InterleavedLimits, RunValues, compare_commands
 from sojourn.compare.compare_commands import run_command
 from sojourn.compare.interleaved import interleaved, orders
 from sojourn.errors import InputError, ServiceError
+from sojourn.lab.capped_log import MOST_BYTES, last_lines
 
 SOJOURN = [sys.executable, "-m", "sojourn"]
 
@@ -70,6 +71,29 @@ def test_a_command_that_does_not_end_is_ended_with_its_children(tmp_path: Path) 
         for _ in range(100):
             os.kill(int(told.read_text()), 0)
             subprocess.run(["sleep", "0.05"], check=True)
+
+
+def test_what_a_command_leaves_in_another_process_group_is_ended(tmp_path: Path) -> None:
+    """`set -m`: each background job of a shell has a process group of its own (POSIX, set)."""
+    told = tmp_path / "pid"
+    run_command(["sh", "-c", f"set -m; sleep 60 & echo $! > {told}"])
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int(told.read_text()), 0)
+            subprocess.run(["sleep", "0.05"], check=True)
+
+
+def test_standard_error_without_end_is_kept_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def lines(path: Path) -> str:
+        sizes.append(path.stat().st_size)
+        return last_lines(path)
+
+    monkeypatch.setattr(sys.modules["sojourn.compare.compare_commands"], "last_lines", lines)
+    with pytest.raises(ServiceError, match="the end"):
+        run_command(["sh", "-c", "head -c 5000000 /dev/zero >&2; echo the end >&2; exit 3"])
+    assert MOST_BYTES <= sizes[0] < MOST_BYTES + 100
 
 
 @pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
