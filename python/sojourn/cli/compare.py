@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 
 TURN: dict[str, Any] = {"rich_help_panel": "Measured here, in turn"}
 UNSAID: dict[str, Any] = {**TURN, "show_default": False}
+IN_TURN, URLS, COMMANDS = ("--url", "--run"), ("--url",), ("--run",)
+ONLY_WITH: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("blocks", "within", "seed", "timeout"), IN_TURN),
+    **dict.fromkeys(
+        ("rate", "users", "length", "connections", "service_cores", "method", "header", "body", "status", "bearer_env", "basic_env",
+         "ca", "insecure", "out"), URLS,
+    ),
+    "warm_up": COMMANDS,
+}  # fmt: skip
 
 
 def compare(
+    context: typer.Context,
     sources: Annotated[
         list[Path] | None, typer.Argument(help="A and B: run folders, or folders that hold them; or one that holds a and b")
     ] = None,
@@ -43,7 +53,9 @@ def compare(
     length: Annotated[str, typer.Option("--for", help="of URLs: length of each run", **TURN)] = "6s",
     connections: Annotated[int, typer.Option(help="of URLs: connections opened before the start", **TURN)] = 64,
     timeout: Annotated[str | None, typer.Option(help="of a request [10s], or of a command [10m]", **UNSAID)] = None,
-    seed: Annotated[int, typer.Option(help="of the order, and of the schedules", **TURN)] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="order and schedules repeat from it (default: another each time)", **UNSAID)
+    ] = None,
     service_cores: Annotated[str, typer.Option(help="of URLs: cores they run on, e.g. 0,1; default: all", **HOST)] = "",
     method: http.Method = None,
     header: http.Header = None,
@@ -67,15 +79,9 @@ def compare(
 
     if sum(given is not None for given in (sources or None, run, url)) != 1:
         raise InputError("A and B", "compare", "give two folders, or --run 'A' 'B', or --url A B")
-    if url is None:
-        only = {
-            "--rate": rate, "--users": users, "--out": out, "--service-cores": service_cores or None, "--method": method,
-            "--header": header, "--body": body, "--status": status, "--bearer-env": bearer_env,
-            "--basic-env": basic_env, "--ca": ca, "--insecure": insecure,
-        }  # fmt: skip
-        _only_with("--url", only)
-    if sources:
-        _only_with("--url and --run", {"--timeout": timeout})
+    _only_what_means_something(context, "--url" if url else "--run" if run else "")
+    if markdown is not None and junit is not None and markdown.resolve() == junit.resolve():
+        raise InputError(str(junit), "--markdown, --junit", "give two files")
     for path, option in ((markdown, "--markdown"), (junit, "--junit")):
         if path is not None:
             check_writable(path, option)
@@ -102,11 +108,14 @@ def compare(
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
 
 
-def _only_with(what: str, options: dict[str, Any]) -> None:
-    """Raises InputError for an option that means nothing here."""
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(name, "compare", f"only {what} has this; remove it")
+def _only_what_means_something(context: typer.Context, kind: str) -> None:
+    """Raises InputError for an option that was given and means nothing for this kind of sides."""
+    for option in context.command.params:
+        kinds = ONLY_WITH.get(option.name or "")
+        source = context.get_parameter_source(option.name or "")
+        if kinds and kind not in kinds and source is not None and source.name != "DEFAULT":
+            has = f"{' and '.join(kinds)} {'have' if len(kinds) > 1 else 'has'}"
+            raise InputError(option.opts[0], "compare", f"only {has} this; remove it")
 
 
 def _folders(sources: list[Path], judged: dict[str, Any]) -> Comparison:

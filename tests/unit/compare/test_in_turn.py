@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sojourn.cli.app import command_line
 from sojourn.compare import InterleavedLimits, RunValues, compare_commands
 from sojourn.compare.compare_commands import run_command
 from sojourn.compare.interleaved import interleaved, orders
@@ -118,11 +119,24 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
     assert suite.attrib["failures"] == "1" and suite[0].attrib["name"] == "time of B not worse than of A, margin 5 %"
 
 
-def test_an_option_that_means_nothing_here_is_refused() -> None:
-    done = subprocess.run(
-        [*SOJOURN, "compare", "--run", "true", "true", "--rate", "50"], capture_output=True, text=True
-    )
-    assert done.returncode == 2 and "--rate" in done.stderr and "only --url has this" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--run true true --rate 50", "--rate; only --url has this"),
+        ("--run true true --for 6s", "--for; only --url has this"),
+        ("--run true true --connections 64", "--connections; only --url has this"),
+        ("--url http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --run has this"),
+        *((f"one two {option}", f"{option.split()[0]}; only --url and --run have this")
+          for option in ("--blocks 10", "--within 3m", "--seed 1", "--timeout 1s")),
+        ("one two --warm-up 1", "--warm-up; only --run has this"),
+        ("--run true true --markdown a --junit ./a", "give two files"),
+    ],
+)  # fmt: skip
+def test_an_option_that_means_nothing_here_is_refused_though_it_says_the_default(words: str, said: str) -> None:
+    given = ["compare", *words.split()]
+    with pytest.raises(InputError) as refused:
+        command_line(given)(given, standalone_mode=False)
+    assert said in f"{refused.value.value}; {refused.value.remedy}"
 
 
 def test_the_verb_without_two_things() -> None:
