@@ -22,7 +22,9 @@ OWN = "for a service of your own:  sojourn capacity http://127.0.0.1:8080/ --obj
 
 def trial(
     out: Annotated[Path | None, typer.Option(help="for runs, model and predictions (default: runs/try-TIME)", show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="of the first schedule")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="schedules repeat from it (default: another each time)", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what came out as one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Tries sojourn on a small service of its own, in about a minute: a ramp, a fit, two predictions, and then their runs.

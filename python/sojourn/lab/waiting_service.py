@@ -6,6 +6,7 @@ no CPU time, which says the same on a slow machine as on a fast one. It answers 
 
 from __future__ import annotations
 
+import math
 import queue
 import random
 import selectors
@@ -18,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _native
+from sojourn.errors import InputError
 from sojourn.lab.worker_process import WorkerProcess
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 END = b"\r\n\r\n"
 LOOK_S = 0.1
 BACKLOG = 256
+MOST_BYTES = 65_536  # of a request that has not ended
 Waiting = queue.SimpleQueue[socket.socket]
 
 
@@ -34,8 +37,12 @@ class WaitingService:
         """`workers`, 1 or more, each kept `mean_s` (s) by a request in the mean.
 
         Raises:
-            ServiceError: it cannot be started.
+            InputError: a value out of range. ServiceError: it cannot be started.
         """
+        if workers < 1 or not (0 < mean_s < math.inf):
+            raise InputError(
+                f"{workers} workers, {mean_s:g} s", "workers, mean_s", "give 1 or more, and a time above 0"
+            )
         self.worker = WorkerProcess("waiting-service", {"workers": workers, "mean_s": mean_s}, log=log)
         self.url = f"http://127.0.0.1:{self.worker.ready()['port']}/"
 
@@ -78,18 +85,18 @@ def _accept(listening: socket.socket, poll: selectors.BaseSelector, parts: dict[
 def _read(
     client: socket.socket, poll: selectors.BaseSelector, parts: dict[socket.socket, bytes], waiting: Waiting
 ) -> None:
-    """What has come of requests; those that are whole wait for a worker."""
+    """What has come of requests; those that are whole wait for a worker. One that has no end is no client any more."""
     data = b""
     with suppress(OSError):
-        data = client.recv(65536)
-    if not data:
+        data = client.recv(MOST_BYTES)
+    *whole, left = (parts[client] + data).split(END)
+    for _ in whole:
+        waiting.put(client)
+    parts[client] = left
+    if not data or len(left) > MOST_BYTES:
         poll.unregister(client)
         del parts[client]
         client.close()
-        return
-    *whole, parts[client] = (parts[client] + data).split(END)
-    for _ in whole:
-        waiting.put(client)
 
 
 def _work(waiting: Waiting, mean_s: float, answered: list[int], number: int) -> None:

@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import NoSuchRow
+from sojourn.errors import FitError, NoSuchRow, RunFolderError
 from sojourn.files.writing import write_whole
 from sojourn.fit import FittedModel, fit, observe_runs
 from sojourn.lab.waiting_service import WaitingService
+from sojourn.load.schedule_seed import fresh_seed, run_seed
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
 from sojourn.model import Model, Open, Queue, Unknown
@@ -30,25 +31,30 @@ RUN_S = 7.0
 
 
 def trial(
-    out: Path | str | None = None, *, run_s: float = RUN_S, seed: int = 1, told: Callable[[str], None] = lambda _line: None,
+    out: Path | str | None = None, *, run_s: float = RUN_S, seed: int | None = None, told: Callable[[str], None] = lambda _line: None,
     shown: Shown = lambda _name, _there: nullcontext(),
 ) -> Trial:  # fmt: skip
     """Measures a service of ours with two workers, fits, predicts, runs what was predicted; about a minute.
 
     Args:
         out: folder of the runs, of `fitted.toml` and of `predictions.json` [runs/try-TIME].
-        run_s: length of each of the six runs, s. seed: of the first schedule. told: is given lines meanwhile. shown: as of `measure`.
+        run_s: length of each of the six runs, s. seed: schedules repeat from it [another each time, which is told]. told: is given lines
+        meanwhile. shown: as of `measure`.
 
     Raises:
-        LabError: another measurement runs. RunFolderError: `out` holds something else. FitError: the runs do not carry a fit.
+        LabError: another measurement runs. RunFolderError: `out` holds something else, or checks of earlier
+        predictions. FitError: the runs do not carry a fit.
     """
     began = time.monotonic()
     where = Path(out) if out is not None else Path("runs") / f"try-{time.strftime('%Y%m%d-%H%M%S')}"
+    refuse_checked(where)
+    series = fresh_seed() if seed is None else seed
     common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True, "beside_others": True}
     told(f"a service with {WORKERS} workers, each kept {seconds(MEAN_S, 1)} by a request on average, as by a database")
+    told(f"schedules repeat with --seed {series}")
     with _service(WORKERS) as service:
         folders = measure(
-            service.url, where / "runs", rates_per_s=RATES, factors={"workers": WORKERS}, seed=seed,
+            service.url, where / "runs", rates_per_s=RATES, factors={"workers": WORKERS}, seed=series,
             watched=WatchedResources(pids=(service.pid,)), **common,
         )  # fmt: skip
     means = {float(folder.manifest["factors"]["rate_per_s"]): mean for folder in folders if (mean := _mean(folder))}
@@ -64,14 +70,21 @@ def trial(
     for one in predicted:
         told(f"predicted, before it is run: {one.where}: {one.predicted_text}")
     checked = []
-    for number, one in enumerate(predicted):
+    for one in predicted:
         with _service(one.workers) as service:
             folder = measure(
                 service.url, where / "checks" / f"workers-{one.workers}", rates_per_s=[one.rate_per_s], factors={"workers": one.workers},
-                seed=seed + len(RATES) + number, watched=WatchedResources(pids=(service.pid,)), **common,
+                seed=run_seed(series, f"workers-{one.workers}"), watched=WatchedResources(pids=(service.pid,)), **common,
             )[0]  # fmt: skip
         checked.append(_checked(one, folder))
     return Trial(means, service_s, full, tuple(checked), USUAL_LEVEL, str(where), time.monotonic() - began)
+
+
+def refuse_checked(where: Path) -> None:
+    """Raises RunFolderError where runs in `where` have checked predictions already: these must not change behind them."""
+    checks = where / "checks"
+    if next(checks.rglob("manifest.json"), None) is not None:
+        raise RunFolderError("it has runs that check earlier predictions", checks, "choose another --out")
 
 
 def model() -> Model:
@@ -109,7 +122,12 @@ def _predicted(fitted: FittedModel, workers: int, rate_per_s: float) -> Predicti
 def _row(fitted: FittedModel, metric: str, workers: int, rate_per_s: float) -> dict[str, Any]:
     frame = fitted.predict({"rate_per_s": rate_per_s, "workers": workers}, USUAL_LEVEL).frame
     rows = frame.filter(metric=metric, station="").to_dicts()
-    return next(row for row in rows if row["class"] == "")
+    found = next((row for row in rows if row["class"] == ""), None)
+    if found is None:
+        raise FitError(
+            f"no {metric} at {per_second(rate_per_s)}, {workers} workers", "try", "try again with another --out"
+        )
+    return found
 
 
 def _ends(fitted: FittedModel) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from sojourn.errors import InputError, RunFolderError
 from sojourn.lab.waiting_service import WaitingService
-from sojourn.trial import Prediction, Trial
+from sojourn.trial import Prediction, Trial, trial
 from sojourn.trial.trial import model
 
 
@@ -38,6 +41,35 @@ def test_the_service_answers_over_kept_connections_and_counts() -> None:
     finally:
         service.close()
     assert service.worker.process.poll() is not None
+
+
+def test_predictions_that_were_checked_are_not_written_again(tmp_path: Path) -> None:
+    (tmp_path / "checks/workers-2/rate-190").mkdir(parents=True)
+    (tmp_path / "checks/workers-2/rate-190/manifest.json").write_text("{}")
+    (tmp_path / "predictions.json").write_text("before")
+    with pytest.raises(RunFolderError, match="choose another --out"):
+        trial(tmp_path)
+    assert (tmp_path / "predictions.json").read_text() == "before"
+
+
+@pytest.mark.parametrize(("workers", "mean_s"), [(0, 0.01), (1, 0.0), (1, -1.0), (1, float("nan")), (1, float("inf"))])
+def test_a_service_that_cannot_be(workers: int, mean_s: float) -> None:
+    with pytest.raises(InputError, match="workers"):
+        WaitingService(workers, mean_s)
+
+
+def test_a_request_without_end_is_closed_and_others_are_answered() -> None:
+    service = WaitingService(1, 0.001)
+    try:
+        with (
+            socket.create_connection(("127.0.0.1", urlsplit(service.url).port or 0), timeout=10) as client,
+            pytest.raises(OSError),
+        ):
+            for _ in range(1000):
+                client.sendall(b"a" * 65536)
+        assert ask(service.url, 1) == [(200, b"ok\n")]
+    finally:
+        service.close()
 
 
 def test_twice_the_workers_bear_twice_as_much() -> None:
