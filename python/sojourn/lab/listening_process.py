@@ -6,10 +6,12 @@ import ipaddress
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import psutil
 
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 PORTS = {"http": 80, "https": 443, "memcached": 11211, "messages": 7400}
 
 
@@ -24,25 +26,34 @@ def listeners(urls: Iterable[str]) -> tuple[int, ...]:
 
 
 def _owners(host: str, port: int) -> set[int]:
-    if not _is_loopback(host):
+    hosts = _addresses(host)
+    if not hosts or not all(one.is_loopback for one in hosts):
         return set()
     with suppress(psutil.Error, OSError):
         return {
             one.pid for one in psutil.net_connections("tcp")
-            if one.status == psutil.CONN_LISTEN and one.pid and one.laddr and one.laddr.port == port and _reaches(one.laddr.ip)
+            if one.status == psutil.CONN_LISTEN and one.pid and one.laddr and one.laddr.port == port and _reached(one.laddr.ip, hosts)
         }  # fmt: skip
     return set()
 
 
-def _reaches(address: str) -> bool:
-    """Whether a socket that listens there is on the loopback, among others."""
-    own = ipaddress.ip_address(address.partition("%")[0])
-    return own.is_unspecified or own.is_loopback
+def _reached(listening: str, hosts: Iterable[Address]) -> bool:
+    """Whether what goes to one of `hosts` may come to a socket that listens there: at the same address, at all of its family, or at `::`,
+    which takes IPv4, too, unless it is told not to (ipv6(7), IPV6_V6ONLY)."""
+    own = _address(listening)
+    return any(own == host or (own.is_unspecified and own.version in (host.version, 6)) for host in hosts)
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
-        return bool(host) and all(ipaddress.ip_address(str(one).partition("%")[0]).is_loopback for one in found)
-    except (OSError, ValueError):
-        return False
+def _address(text: str) -> Address:
+    """Without its zone; an IPv4 address that is written as one of IPv6 as what it is."""
+    found = ipaddress.ip_address(text.partition("%")[0])
+    return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
+
+
+def _addresses(host: str) -> set[Address]:
+    """None where it has none."""
+    if not host:
+        return set()
+    with suppress(OSError, ValueError):
+        return {_address(str(info[4][0])) for info in socket.getaddrinfo(host, None)}
+    return set()

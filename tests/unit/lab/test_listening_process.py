@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from sojourn.lab.listening_process import listeners
@@ -18,6 +20,23 @@ def test_this_process() -> None:
         assert os.getpid() in listeners([f"http://127.0.0.1:{port}/"])
         assert os.getpid() in listeners([f"http://localhost:{port}/a?b=c"])
     assert os.getpid() not in listeners([f"http://127.0.0.1:{port}/"])
+
+
+@pytest.mark.parametrize(
+    ("listening", "host", "reached"),
+    [
+        ("127.0.0.1", "127.0.0.1", True), ("127.0.0.2", "127.0.0.1", False), ("127.0.0.2", "127.0.0.2", True),
+        ("0.0.0.0", "127.0.0.1", True), ("0.0.0.0", "[::1]", False), ("::", "127.0.0.1", True), ("::", "[::1]", True),
+        ("::1", "127.0.0.1", False), ("::1", "[::1]", True), ("::ffff:127.0.0.1", "127.0.0.1", True),
+    ],
+)  # fmt: skip
+def test_the_address_decides_not_the_port_alone(
+    listening: str, host: str, reached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a socket listens to as ip(7) and ipv6(7) say: its address, all of IPv4 (0.0.0.0), all of both (::)."""
+    one = SimpleNamespace(status=psutil.CONN_LISTEN, pid=4711, laddr=SimpleNamespace(ip=listening, port=8080))
+    monkeypatch.setattr(psutil, "net_connections", lambda _kind: [one])
+    assert listeners([f"http://{host}:8080/"]) == ((4711,) if reached else ())
 
 
 @pytest.mark.parametrize(
