@@ -16,8 +16,11 @@ from rich.segment import Segment
 
 __all__ = ["say"]
 
-# C0 without tab and newline, DEL, C1; marks, overrides and isolates of direction; halves of pairs, as in file names
-COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# C0 without tab and newline, DEL, C1; marks, overrides and isolates of direction; halves of pairs, as in file names; U+FFFE and
+# U+FFFF, which no XML 1.0 may hold (Char)
+COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def shown(text: str) -> str:

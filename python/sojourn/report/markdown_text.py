@@ -12,7 +12,10 @@ from sojourn.report.document import Block, Code, Document, Figure, Section, Tabl
 from sojourn.terminal import shown
 
 _STATUS = {"ok": "", "warn": " (with warnings)", "invalid": " (not valid)"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~@])")  # @ too: a name of a service calls nobody
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~@])")
+# GitHub makes links and mentions of these, escaped or not: U+2060, which has no width, comes between
+_LINK = re.compile(r"([@#]|:(?=//)|(?<![^\W_])www(?=\.))", re.IGNORECASE)
+_ITEM = re.compile(r"^(\s*)([-+]|\d{1,9}(?=[.)](?:\s|$)))")  # what would begin a list, or underline a heading
 _MARK = {"": "", "strong": "**", "em": "*"}
 
 
@@ -23,7 +26,7 @@ def render_markdown(document: Document) -> str:
     lines += [f"- {_line(text)}" for text in rest] + [""] * bool(rest)
     for section in document.sections:
         lines += _section(section)
-    lines += [f"{_plain(name)}: {_plain(text)}  " for name, text in document.footer.items()]
+    lines += [f"{_begin(_plain(name))}: {_plain(text)}  " for name, text in document.footer.items()]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -76,9 +79,11 @@ def _line(text: str, bold: bool = False) -> str:
 
 def _spans(spans: Iterable[markup.MarkupSpan], bold: bool = False) -> str:
     """Code stays as it is: a span of the small markup has no backtick in it."""
-    return "".join(
-        f"`{_flat(s.text)}`" if s.kind == "code" else f"{_mark(s.kind, bold)}{_plain(s.text)}{_mark(s.kind, bold)}"
-        for s in spans
+    return _begin(
+        "".join(
+            f"`{_flat(s.text)}`" if s.kind == "code" else f"{_mark(s.kind, bold)}{_plain(s.text)}{_mark(s.kind, bold)}"
+            for s in spans
+        )
     )
 
 
@@ -87,7 +92,13 @@ def _mark(kind: str, bold: bool) -> str:
 
 
 def _plain(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", _flat(text))
+    """Of any place in a line: `&` first, so that no entity of the text's own is read."""
+    return _SPECIAL.sub(r"\\\1", _LINK.sub("\\1\u2060", _flat(text).replace("&", "&amp;")))
+
+
+def _begin(text: str) -> str:
+    """Of the begin of a line: not the begin of a list."""
+    return _ITEM.sub(lambda found: f"{found[1]}\\{found[2]}" if found[2] in "-+" else f"{found[0]}\\", text)
 
 
 def _flat(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from sojourn.report import (
     Code,
     Document,
@@ -49,7 +51,32 @@ def test_the_verdict_comes_first_then_tables() -> None:
 
 def test_names_are_no_markup() -> None:
     row = next(line for line in render_markdown(document()).splitlines() if "img" in line)
-    assert row == "| a\\|b \\<img src=x\\> \\[c\\](http://d) \\`e\\` \\@f \\*g\\* \\\\u001b\\[31m | – |"
+    assert row == "| a\\|b \\<img src=x\\> \\[c\\](http:\u2060//d) \\`e\\` \\@\u2060f \\*g\\* \\\\u001b\\[31m | – |"
+
+
+def test_nothing_becomes_a_link_a_mention_or_an_entity() -> None:
+    """GitHub Flavored Markdown 6.9 (autolinks: www., http://), 6.2 (entities); mentions and #12 are of the site."""
+    said = "&lt;b> https://x.org www.x.org WWW.x.org @ann #12"
+    line = render_markdown(document(verdict=["first", said])).splitlines()[4]
+    end = "https:\u2060//x.org www\u2060.x.org WWW\u2060.x.org \\@\u2060ann \\#\u206012"
+    assert line == f"- &amp;lt;b\\> {end}"
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [("- a", "\\- a"), ("+ a", "\\+ a"), ("12. a", "12\\. a"), ("1) a", "1\\) a"), ("-4 %", "\\-4 %"), ("720 /s", "720 /s"),
+     ("---", "\\---"), ("1.5 ms", "1.5 ms"), (" - a", " \\- a")],
+)  # fmt: skip
+def test_a_line_does_not_begin_a_list(said: str, written: str) -> None:
+    """CommonMark 5.2: -, + and a number of up to nine digits with . or ) begin an item; 2.4: a backslash before them is none."""
+    text = render_markdown(document(verdict=["first", said], sections=(), footer={said: "x"}))
+    assert text.splitlines()[4] == f"- {written}" and text.endswith(f"\n{written}: x\n")
+
+
+def test_junit_has_no_character_that_xml_forbids() -> None:
+    """XML 1.0, 2.2 Char: neither U+FFFE nor U+FFFF."""
+    text = render_junit("a\uffff", [JunitCase("b\ufffe", "missed", "c\uffff")])
+    assert "\uffff" not in text and "\ufffe" not in text and "\\ufffe" in text
 
 
 def test_a_warning_is_in_the_title() -> None:
