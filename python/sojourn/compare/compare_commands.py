@@ -20,7 +20,7 @@ from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import RunValues
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab.capped_log import CappedLog, last_lines
-from sojourn.lab.process_tree import GONE_S, how_ended, send, session, wait_until
+from sojourn.lab.process_tree import GONE_S, descendants, how_ended, send, session, wait_until
 from sojourn.units import USUAL_LEVEL, seconds
 
 TIMEOUT_S, LOOK_MS = 600.0, 100
@@ -173,12 +173,14 @@ def _ends(pid: int, timeout_s: float, said: _Said) -> bool:
 
 
 def _end(pid: int) -> tuple[int, resource.struct_rusage]:
-    """Ends it and all that is left in its session; its status and what it used, with what it waited for.
+    """Ends it, all that is left in its session and what of its children left that; its status and what it used, with what it waited for.
 
     It is waited for last: until then nobody else can have its id, which is that of its session.
     """
+    below = descendants(pid)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+        send(below, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     wait_until(partial(_gone, pid), GONE_S)
     _, status, used = os.wait4(pid, 0)
