@@ -53,7 +53,7 @@ def test_runs_that_are_not_valid_count_only_where_there_are_no_others() -> None:
 
 
 def test_runs_that_differ_by_more_than_they_state_tell_less() -> None:
-    """Residuals of 16, 12, 11, 13 and 2 % where 3 % is stated: chi-squared is about 70 of 4 degrees, a spread about three times as large."""
+    """Residuals of 16, 12, 11, 13 and 2 % where 3 % is stated: chi-squared is 70 of 4 degrees, the spread about three times as large."""
     rates = np.array([260.0, 275, 290, 305, 320])
 
     def spread(logs: list[float]) -> float:
