@@ -78,7 +78,7 @@ def capacity(
 
     def users(count: int) -> RunFolder:
         # a user thinks so long that all of them together stay below --up-to
-        rest = {"think_s": count / limits.up_to_per_s} if limits.up_to_per_s else {}
+        rest: dict[str, Any] = {"think_s": count / limits.up_to_per_s} if limits.up_to_per_s else {}
         return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common, **rest)[0]
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
