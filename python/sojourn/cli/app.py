@@ -12,7 +12,7 @@ from sojourn.terminal import say
 
 # a file each, of the same name, with what the list of verbs says of it: the first paragraph of its own help
 VERBS = {
-    "capacity": "Finds how many requests per second a service bears within an objective, by few runs that a model chooses.",
+    "capacity": "Finds how many requests per second a service can take within an objective, by a few runs that a model chooses.",
     "compare": "Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.",
     "try": "Tries sojourn on a small service of its own, in about a minute: a ramp, a fit, two predictions, and then their runs.",
     "load": "Puts a known load on a service and says how long answers took, from when they were due and from when sent.",
