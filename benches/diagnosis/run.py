@@ -2,7 +2,7 @@
 
     python benches/diagnosis/run.py --first SEED --seeds N --out FOLDER [--fit]
 
-Each seed has a service of each limit: cores, a lock, a pool, a disk, the client, nothing yet (`services.py`). FOLDER gets a row a service.
+Each seed has a service of each limit: cores, a lock, a pool, a disk, the client, nothing yet (`limited_services.py`). FOLDER gets a row a service.
 `--fit`: with the saturation rate of a fit by `auto`, as `sojourn fit` has it. Nothing is measured: others may use the machine.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from services import LIMITS, PlantedService, is_right, planted
+from limited_services import LIMITS, PlantedService, is_right, planted
 
 from sojourn.diagnosis.load_levels import diagnose
 

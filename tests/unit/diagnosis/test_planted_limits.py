@@ -10,7 +10,7 @@ import pytest
 from sojourn.diagnosis.load_levels import diagnose
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benches" / "diagnosis"))
-from services import LIMITS, is_right, planted
+from limited_services import LIMITS, is_right, planted
 
 
 @pytest.mark.parametrize("limit", LIMITS)
