@@ -2,7 +2,8 @@
 
     python benches/diagnosis/run.py --first SEED --seeds N --out FOLDER [--fit]
 
-Each seed has a service of each limit: cores, a lock, a pool, a disk, the client, nothing yet (`limited_services.py`). FOLDER gets a row a service.
+Each seed has a service of each limit: cores, a lock, a pool, a disk, the client, nothing yet (`limited_services.py`). FOLDER gets a row a
+service.
 `--fit`: with the saturation rate of a fit by `auto`, as `sojourn fit` has it. Nothing is measured: others may use the machine.
 """
 
