@@ -121,6 +121,8 @@ def _errors(found: StudyFindings) -> list[str]:
         if kind == BLIND and len(found.rivals.fitted) == 1:
             continue  # the headline has it
         for name in found.rivals.fitted:
+            if kind == BLIND_AT_RATE and name != found.rivals.best:
+                continue  # of the others the report has it
             rows = found.rows(kind, name)
             parts = error_texts([rows], ends=True)
             wrong = rows.filter(pl.col("error").is_infinite()).height
