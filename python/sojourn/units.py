@@ -1,7 +1,7 @@
 """The only place that turns numbers into text and text into numbers. Everything inside is SI.
 
 Formatting: `seconds`, `per_second`, `percent`, `quantity`, `interval`.
-Parsing: `duration_s` ("250ms"), `byte_count` ("20M"), `levels` ("50..350:50", "50,100"), `number`, `number_or_word`.
+Parsing: `duration_s` ("250ms"), `byte_count` ("20M"), `levels` ("50..350:50", "50,100"), `number`, `share` ("10%"), `number_or_word`.
 """
 
 from __future__ import annotations
@@ -119,6 +119,11 @@ def number(text: str | float, place: str) -> float:
     if not math.isfinite(value):
         raise InputError(repr(text), place, "give a finite number")
     return value
+
+
+def share(text: str, place: str) -> float:
+    """`10%` or `0.1`; InputError naming `place` otherwise."""
+    return number(text[:-1], place) / 100 if text.endswith("%") else number(text, place)
 
 
 def number_or_word(text: str) -> int | float | str:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.console import finite
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
+from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
 from sojourn.errors import ObjectiveMissed
 from sojourn.terminal import say
-from sojourn.units import USUAL_LEVEL, duration_s, number
+from sojourn.units import USUAL_LEVEL, duration_s, share
 
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
@@ -58,8 +59,8 @@ def capacity(
     unix_socket: http.UnixSocket = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default: runs/capacity-TIME", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
-    markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
-    junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,
+    markdown: Markdown = None,
+    junit: Junit = None,
 ) -> None:  # fmt: skip
     """Finds how many requests per second a service can take within an objective, by a few runs that a model chooses.
 
@@ -69,13 +70,12 @@ def capacity(
     """
     from sojourn.capacity import SearchLimits, capacity_document, junit_cases, write_report
     from sojourn.capacity import capacity as find
-    from sojourn.report import write_junit, write_markdown
     from sojourn.runs.watched_resources import watched
 
-    limits = SearchLimits(runs, duration_s(within, "--within"), _share(precision), level, up_to, saturate, at_least)
-    for path, option in ((markdown, "--markdown"), (junit, "--junit")):
-        if path is not None:
-            check_writable(path, option)
+    limits = SearchLimits(
+        runs, duration_s(within, "--within"), share(precision, "--precision"), level, up_to, saturate, at_least
+    )
+    check_files(markdown, junit)
     given = watched(pids, cgroup, disk) if pids or cgroup or disk else None
     load: dict[str, Any] = {
         "connections": connections,
@@ -96,23 +96,13 @@ def capacity(
     else:
         _tell(found, where)
     write_report(found, url, where)  # after the answer: it takes some seconds
-    if markdown is not None:
-        write_markdown(capacity_document(found, url), markdown)
-    if junit is not None:
-        write_junit("sojourn capacity", junit_cases(found), junit)
+    write_files("capacity", capacity_document(found, url), junit_cases(found), markdown, junit)
     if found.outcome != "met":
         raise typer.Exit(ObjectiveMissed.exit_code if found.outcome == "missed" else CANNOT_TELL)
 
 
 def _tell(found: Capacity, where: Path) -> None:
-    printed = console()
     first, *rest = found.lines()
-    printed.print(first, style="bold", markup=False, highlight=False, soft_wrap=True)
-    for line in rest:
-        printed.print(line, markup=False, highlight=False, soft_wrap=True)
     fitted = f"; model: {where / 'fitted.toml'}" if found.fitted is not None else ""
-    printed.print(f"report: {where / 'report.html'}{fitted}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _share(text: str) -> float:
-    return number(text[:-1], "--precision") / 100 if text.endswith("%") else number(text, "--precision")
+    print_lines([first], bold=True)
+    print_lines([*rest, f"report: {where / 'report.html'}{fitted}"])

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import check_writable, console, finite, print_table
+from sojourn.cli.console import finite, print_table
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
+from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
 from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.terminal import say
-from sojourn.units import USUAL_LEVEL, duration_s, number
+from sojourn.units import USUAL_LEVEL, duration_s, share
 
 if TYPE_CHECKING:
     from sojourn.compare import Comparison, InterleavedLimits
@@ -67,8 +68,8 @@ def compare(
     insecure: http.Insecure = None,
     out: Annotated[Path | None, typer.Option(help="of URLs: for the run folders (default: runs/compare-TIME)", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
-    markdown: Annotated[Path | None, typer.Option(help="also write the answer as Markdown, for a pull request")] = None,
-    junit: Annotated[Path | None, typer.Option(help="also write the verdict as JUnit XML, for a test reporter")] = None,
+    markdown: Markdown = None,
+    junit: Junit = None,
 ) -> None:  # fmt: skip
     """Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.
 
@@ -76,16 +77,13 @@ def compare(
     code 0: better or equivalent, 7: worse, 8: cannot tell.
     """
     from sojourn.compare import InterleavedLimits
+    from sojourn.compare.comparison_report import comparison_document, junit_cases
 
     if sum(given is not None for given in (sources or None, run, url)) != 1:
         raise InputError("A and B", "compare", "give two folders, or --run 'A' 'B', or --url A B")
     _only_what_means_something(context, "--url" if url else "--run" if run else "")
-    if markdown is not None and junit is not None and markdown.resolve() == junit.resolve():
-        raise InputError(str(junit), "--markdown, --junit", "give two files")
-    for path, option in ((markdown, "--markdown"), (junit, "--junit")):
-        if path is not None:
-            check_writable(path, option)
-    judged: dict[str, Any] = {"metrics": metric or (), "margin": _share(margin), "level": level}
+    check_files(markdown, junit)
+    judged: dict[str, Any] = {"metrics": metric or (), "margin": share(margin, "--margin"), "level": level}
     if sources:
         found = _folders(sources, judged)
     else:
@@ -104,7 +102,7 @@ def compare(
             }  # fmt: skip
             found = _urls(url, limits, load, judged)
     say(json.dumps(finite(found.to_dict()), allow_nan=False)) if as_json else _tell(found)
-    _write(found, markdown, junit)
+    write_files("compare", comparison_document(found), junit_cases(found), markdown, junit)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
 
 
@@ -146,16 +144,6 @@ def _urls(url: tuple[str, str], limits: InterleavedLimits, load: dict[str, Any],
     return compare_urls(url[0], url[1], limits=limits, told=_progress, shown=shown, **load, **judged)
 
 
-def _write(found: Comparison, markdown: Path | None, junit: Path | None) -> None:
-    from sojourn.compare.comparison_report import comparison_document, junit_cases
-    from sojourn.report import write_junit, write_markdown
-
-    if markdown is not None:
-        write_markdown(comparison_document(found), markdown)
-    if junit is not None:
-        write_junit("sojourn compare", junit_cases(found), junit)
-
-
 def _progress(line: str) -> None:
     say(line, err=True)
 
@@ -163,16 +151,10 @@ def _progress(line: str) -> None:
 def _tell(found: Comparison) -> None:
     from rich.table import Table
 
-    printed = console()
     first, *rest = found.lines()
-    printed.print(first, style="bold", markup=False, highlight=False, soft_wrap=True)
+    print_lines([first], bold=True)
     table = Table("metric", *found.names, "B against A", "verdict", box=None, header_style="dim")
     for one in found.metrics:
         table.add_row(*one.cells)
     print_table(table)
-    for line in rest:
-        printed.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _share(text: str) -> float:
-    return number(text[:-1], "--margin") / 100 if text.endswith("%") else number(text, "--margin")
+    print_lines(rest)
