@@ -71,15 +71,20 @@ def _headline(found: StudyFindings) -> str:
 def error_texts(fits: Sequence[pl.DataFrame], metrics: Sequence[str] = METRICS, ends: bool = False) -> list[str]:
     """The median error of each metric over the rows of all `fits`, where there is one. With `ends` also the interval of the median
     over independent fits; where there are too few for one the least and the largest error."""
-    rows, found = pl.concat(fits), []
-    for metric in metrics:
-        if (error := median_error(rows, metric)) is not None:
-            least, most, points = error_range(rows, metric) or (error, error, 1)
-            between = median_interval(fits, metric) if ends else None
-            said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
-            said = said or (f" ({percent(least)} to {percent(most)} at {points} points)" if ends and points > 1 else "")
-            found.append(f"median error of {metric.replace('_', ' ')} {percent(error)}{said}")
-    return found
+    each = {metric: error_text(fits, metric, ends) for metric in metrics}
+    return [f"median error of {metric.replace('_', ' ')} {said}" for metric, said in each.items() if said is not None]
+
+
+def error_text(fits: Sequence[pl.DataFrame], metric: str, ends: bool = False) -> str | None:
+    """The median error of one metric, as `error_texts` says it; None where nothing was judged."""
+    rows = pl.concat(fits)
+    if (error := median_error(rows, metric)) is None:
+        return None
+    least, most, points = error_range(rows, metric) or (error, error, 1)
+    between = median_interval(fits, metric) if ends else None
+    said = f" [{percent(between[0])}, {percent(between[1])}]" if between else ""
+    said = said or (f" ({percent(least)} to {percent(most)} at {points} points)" if ends and points > 1 else "")
+    return f"{percent(error)}{said}"
 
 
 def _fitted(found: StudyFindings) -> list[str]:
@@ -120,18 +125,26 @@ def _errors(found: StudyFindings) -> list[str]:
             lines += _of_means(found, kind)
         if kind == BLIND and len(found.rivals.fitted) == 1:
             continue  # the headline has it
-        for name in found.rivals.fitted:
-            if kind == BLIND_AT_RATE and name != found.rivals.best:
-                continue  # of the others the report has it
-            rows = found.rows(kind, name)
-            parts = error_texts([rows], ends=True)
-            wrong = rows.filter(pl.col("error").is_infinite()).height
-            said = [f"{wrong} points are called saturated that were not"] if wrong else []
-            (inside, known) = count_inside(rows) if kind in (BLIND_AT_RATE, BLIND_AT_SPEED) else (0, 0)
-            said += [f"{inside} of {known} inside"] if known else []
-            if parts or said:
-                label = f"{name}, " if len(found.rivals.fitted) > 1 else ""
-                lines.append(f"{label}{kind} error: {'; '.join([*parts, *said])}")
+        names = [found.rivals.best] if kind == BLIND_AT_RATE else list(found.rivals.fitted)  # the report has the others
+        for what, each in _errors_by_metric(found, kind, names).items():
+            named = [f"{name} {said}" if len(found.rivals.fitted) > 1 else said for name, said in each.items()]
+            lines.append(f"{kind} error{what and f', {what}'}: {', '.join(named)}")
+    return lines
+
+
+def _errors_by_metric(found: StudyFindings, kind: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """What is in error -> model -> its median error, so that rivals stand in one line beside each other."""
+    lines: dict[str, dict[str, str]] = {}
+    for name in names:
+        rows = found.rows(kind, name)
+        for metric in METRICS:
+            if (said := error_text([rows], metric, ends=True)) is not None:
+                lines.setdefault(f"median of {metric.replace('_', ' ')}", {})[name] = said
+        if wrong := rows.filter(pl.col("error").is_infinite()).height:
+            lines.setdefault("points called saturated that were not", {})[name] = f"{wrong}"
+        inside, known = count_inside(rows) if kind in (BLIND_AT_RATE, BLIND_AT_SPEED) else (0, 0)
+        if known:
+            lines.setdefault("", {})[name] = f"{inside} of {known} inside"
     return lines
 
 
