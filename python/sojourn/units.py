@@ -78,6 +78,11 @@ def prediction(value: float | None, low: float | None, high: float | None, unit:
     return interval(value, low, high, unit)
 
 
+def quantile_name(q: float) -> str:
+    """`p99` of 0.99, `p99.9` of 0.999."""
+    return f"p{100 * q:.10g}"
+
+
 def duration_s(text: str | float, place: str = "duration") -> float:
     """Seconds in `8s`, `250ms`, `2m`, `1h`, or a bare number of seconds. Finite and > 0.
 

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
 from sojourn.query.objectives import Objective, judge
-from sojourn.runs.generator_lateness import LATE, LatenessError, lateness_error
+from sojourn.runs.generator_lateness import LATE_REASON, LatenessError, lateness_error
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import standard_error
@@ -43,7 +43,7 @@ def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
     """Means and quantiles of the runs that have them, less what a late generator added. Runs that no fit would take count where there are
     no others."""
     known = [one for one in runs if one.response_s]
-    good = [one for one in known if one.valid or all(reason.startswith(LATE) for reason in one.reasons)]
+    good = [one for one in known if one.valid or all(reason.startswith(LATE_REASON) for reason in one.reasons)]
     return [
         MeasuredFigures(
             one.achieved_per_s or one.rate_per_s,

@@ -14,11 +14,12 @@ from sojourn.errors import RunFolderError
 from sojourn.runs.generator_lateness import only_late
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder, run_folders
+from sojourn.units import quantile_name
 
 LOADS = ("rate_per_s", "users", "think_s")
 UNITS = {"throughput": "1/s"}  # of all others: s
 MORE_IS_BETTER = ("throughput",)
-QUANTILES = {0.5: "p50", 0.9: "p90", 0.99: "p99"}
+QUANTILES = {q: quantile_name(q) for q in (0.5, 0.9, 0.99)}
 OF_RUN_FOLDERS = ("mean", *QUANTILES.values(), "throughput", "demand")  # and `demand NAME`, of what else was watched
 BLOCK = re.compile(r"block-\d+")
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.diagnosis import Diagnosis, LoadLevel, Rate, WatchedResource, diagnose_levels
-from sojourn.runs.generator_lateness import LATE
+from sojourn.runs.generator_lateness import LATE_REASON
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders
@@ -94,7 +94,7 @@ def read_level(folder: RunFolder) -> LoadLevel | None:
         # a thread is charged with the interrupts that hit it, where they come to the cores that it shares
         client_busy=0.0 if placed.get("client_shares") else max(threads, default=0.0),
         client_shares=0.0 if counted else sum(threads) / max(len(placed.get("server", ())), 1),
-        late=any(reason.startswith(LATE) for reason in manifest.get("reasons", ())),
+        late=any(reason.startswith(LATE_REASON) for reason in manifest.get("reasons", ())),
         resources=tuple(own),
         pauses=run_pauses(folder),
     )

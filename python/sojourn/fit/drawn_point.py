@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit import common_start
-from sojourn.fit.drawn_quantiles import level_name, of_mean, response_quantiles
+from sojourn.fit.drawn_quantiles import of_mean, response_quantiles
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.measured_range import is_inside
@@ -24,6 +24,7 @@ from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clocks
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.solve.markov.stability import SaturationThroughput, saturation
+from sojourn.units import quantile_name
 
 Array = NDArray[np.float64]
 DEAR_S, FEW_DRAWS = 0.01, 40  # where one answer takes long, fewer draws are asked
@@ -156,7 +157,7 @@ def _quantities(
         wide = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) * of_mean(q)
         noise = np.exp(wide * fitted.noise.get("response_time", 0.0) * rng.standard_t(free, len(longer)))
         value = float(exact_tail[q][0]) if stable else np.inf
-        yield ("", "", level_name(q)), DrawnQuantity(value, np.where(all_stable, tail[q] * longer * noise, np.inf))
+        yield ("", "", quantile_name(q)), DrawnQuantity(value, np.where(all_stable, tail[q] * longer * noise, np.inf))
     if not one.networks[0].closed.any():
         held = saturation(one.networks_at(best)[0])
         limit = _saturation(

@@ -61,8 +61,3 @@ def _by_point(rows: Sequence[Mapping[str, float]], points: int) -> Array:
 def of_mean(q: float) -> float:
     """By how much the relative error of a quantile is larger than that of the mean, of an exponential law."""
     return math.sqrt(q / (1 - q)) / math.log(1 / (1 - q))
-
-
-def level_name(q: float) -> str:
-    """`p99`."""
-    return f"p{100 * q:.12g}"

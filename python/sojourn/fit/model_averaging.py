@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sojourn.errors import MethodRefused, SojournError
 from sojourn.fit.drawn_point import DrawnPoint, DrawnQuantity, drawn_point
 from sojourn.fit.drawn_quantiles import METRIC as QUANTILE
-from sojourn.fit.drawn_quantiles import level_name
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.units import quantile_name
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -50,7 +50,7 @@ class ModelMixture:
     def rows(self, point: Mapping[str, Any], level: float, quantiles: Sequence[float] = ()) -> list[Row]:
         """Those of one configuration. Raises what `drawn_point` raises where no model answers, or the first cannot be asked."""
         drawn = self._drawn(point, quantiles)
-        levels = {level_name(q): q for q in quantiles}
+        levels = {quantile_name(q): q for q in quantiles}
         keys = dict.fromkeys(key for _, _, one in drawn for key in one.quantities)
         found = []
         for key in sorted(keys, key=lambda key: key == LIMIT):

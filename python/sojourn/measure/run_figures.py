@@ -11,9 +11,10 @@ from sojourn.diagnosis import Diagnosis
 from sojourn.diagnosis.load_levels import load_of, read_level, setting_of
 from sojourn.report import Figure, Section, Series, Text
 from sojourn.runs.run_folder import RunFolder
+from sojourn.units import quantile_name
 
 RATE, USERS = "requests per second", "users"
-QUANTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
+QUANTILES = (0.5, 0.9, 0.99)
 MOST_RUNS = 8  # whose failures are drawn
 BINS = 60
 Table = list[tuple[float, pl.DataFrame]]  # load → metrics of a run, in order of the load
@@ -84,8 +85,8 @@ def _response(groups: Mapping[str, Table]) -> list[Series]:
     quantiles = QUANTILES if len(groups) == 1 else QUANTILES[-1:]
     drawn = [series(f"mean {setting}".strip(), rows, "response_time", scale=1e3) for setting, rows in groups.items()]
     drawn += [
-        series(f"{name} {setting}".strip(), rows, "response_time_quantile", q=q, scale=1e3)
-        for q, name in quantiles
+        series(f"{quantile_name(q)} {setting}".strip(), rows, "response_time_quantile", q=q, scale=1e3)
+        for q in quantiles
         for setting, rows in groups.items()
     ]
     for whole, (setting, rows) in zip(drawn, groups.items(), strict=False):

@@ -18,7 +18,7 @@ from sojourn.errors import LoadError, ObjectiveMissed
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.quantiles import KEPT, quantile
-from sojourn.units import per_second, percent, seconds
+from sojourn.units import per_second, percent, quantile_name, seconds
 
 if TYPE_CHECKING:
     from sojourn.query.node import Node
@@ -98,7 +98,7 @@ def _figure(node: Node) -> str:
 
     whole = isinstance(node, Percentile | Moment) and node.density == RequestTime("response_time")
     if whole and isinstance(node, Percentile) and isinstance(node.level, Num):
-        return f"p{100 * node.level.si:.10g}"
+        return quantile_name(node.level.si)
     if whole and isinstance(node, Moment) and node.order == Num(1.0):
         return "mean"
     if node == Share(Actions("failed"), Actions("arrivals")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sojourn.query.values import Estimate, Events, Span, StateSet, Truth, Value
-from sojourn.units import quantity
+from sojourn.units import quantile_name, quantity
 
 YES, NO, UNKNOWN = "yes", "no", "cannot tell"
 NEVER = 1e6  # times as much data: nobody will measure so long
@@ -58,4 +58,4 @@ def described(found: Value, dimension: float) -> str:
         return f"from {shown(found.low, dimension)} to {shown(found.high, dimension)}"
     if not hasattr(found, "quantile"):
         return ""
-    return ", ".join(f"p{100 * q:g} {shown(found.quantile(q), dimension)}" for q in (0.5, 0.9, 0.99))
+    return ", ".join(f"{quantile_name(q)} {shown(found.quantile(q), dimension)}" for q in (0.5, 0.9, 0.99))

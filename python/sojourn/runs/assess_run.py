@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
 from sojourn.runs.disturbances import disturbed
-from sojourn.runs.generator_lateness import LATE
+from sojourn.runs.generator_lateness import LATE_REASON
 from sojourn.runs.measurement_window import choose_window, in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
@@ -147,7 +147,7 @@ def _own_schedule(folder: RunFolder, inside: pl.DataFrame, window: Window, check
     reasons = schedule(folder, inside, window, checks)
     if reasons or generator.get("schedule_kept", True):
         return reasons
-    return [f"{LATE}: {generator['schedule_reason']}"]
+    return [f"{LATE_REASON}: {generator['schedule_reason']}"]
 
 
 def _all_schedules(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

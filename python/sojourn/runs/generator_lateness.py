@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-LATE = "the generator was the bottleneck"  # a reason in the manifest that begins so
+LATE_REASON = "the generator was the bottleneck"  # a reason in the manifest that begins so
 SHARE = "lateness share of response"  # checks in the manifest, of figures
 CHANGE = "lateness can change"
 MOST_LATENESS = 0.1  # of a figure that the run is valid for
@@ -39,14 +39,14 @@ def lateness_error(manifest: Mapping[str, Any], figure: str = "mean") -> Latenes
 def only_late(manifest: Mapping[str, Any]) -> bool:
     """Whether a run is complete, and invalid for nothing but a lateness whose error is known."""
     reasons = manifest.get("reasons") or []
-    late = bool(reasons) and all(str(reason).startswith(LATE) for reason in reasons)
+    late = bool(reasons) and all(str(reason).startswith(LATE_REASON) for reason in reasons)
     return late and _change(manifest) is not None and manifest.get("status", "complete") == "complete"
 
 
 def _change(manifest: Mapping[str, Any], figure: str = "mean") -> float | None:
     """The share by which lateness can change a figure; of an older run, where that was late, its lateness."""
     checks = manifest.get("checks") or {}
-    late = any(str(reason).startswith(LATE) for reason in manifest.get("reasons") or ())
+    late = any(str(reason).startswith(LATE_REASON) for reason in manifest.get("reasons") or ())
     found = (checks.get(CHANGE) or {}).get(figure)
     if found is None and late:
         found = (checks.get(SHARE) or {}).get(figure)

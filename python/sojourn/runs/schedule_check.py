@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.runs.generator_lateness import CHANGE, LATE, MOST_LATENESS, SHARE
+from sojourn.runs.generator_lateness import CHANGE, LATE_REASON, MOST_LATENESS, SHARE
 from sojourn.runs.run_folder import RunFolder
-from sojourn.stats.quantiles import LATE as LATE_STATUS
+from sojourn.stats.quantiles import LATE
 from sojourn.table import Metrics
-from sojourn.units import seconds
+from sojourn.units import quantile_name, seconds
 
 TOUCHED = "share of requests that lateness touched"
 LEAST_LATENESS_S = 1e-4
@@ -30,7 +30,6 @@ SMALL = 0.02  # of a p99: if all are late by at most that, none ends later by mo
 RARE = 0.25  # of what a mean may change by: from there on the tail may change by more than is usable
 LEAST_SHARE = 0.01  # of a figure: rare standstills are a small share, and their backlog delays many
 LEAST_ALONE = 20  # requests that met nobody, for a mean
-FIGURES = {0.5: "p50", 0.9: "p90", 0.99: "p99", 0.999: "p99.9"}
 
 
 def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float], checks: dict[str, Any]) -> list[str]:
@@ -62,7 +61,7 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     told = f"{late_s['mean'] * 1e3:.2g} ms late on average, {share['mean']:.0%} of the mean response time"
     more = f", which can change it by {checks[CHANGE]['mean']:.0%}" if grown > 1.1 else ""
     return [
-        f"{LATE}: it sent {told}{more}{_who(folder)}; give it a core of its own, real-time priority or a lower rate"
+        f"{LATE_REASON}: it sent {told}{more}{_who(folder)}; give it a core of its own, real-time priority or a lower rate"
     ]
 
 
@@ -97,15 +96,13 @@ def late_row(row: dict[str, Any], times: pl.Series, q: float, touched: float) ->
     low = float(times.quantile(max(q - touched, 0.0), "linear") or 0.0)
     if low >= (1 - MOST_LATENESS) * row["value"]:
         return row
-    return {**row, "value": None, "low": low, "high": row["value"], "level": 1.0, "status": LATE_STATUS}
+    return {**row, "value": None, "low": low, "high": row["value"], "level": 1.0, "status": LATE}
 
 
 def late_figures(metrics: Metrics) -> tuple[list[str], list[str]]:
     """The figures for which the run is not valid, and what is said of them."""
-    whole = metrics.frame.filter(pl.col("status") == LATE_STATUS, pl.col("station") == "", pl.col("class") == "")
-    found = {
-        FIGURES.get(q, f"p{100 * q:g}"): (low, high) for q, low, high in whole.select("q", "low", "high").iter_rows()
-    }
+    whole = metrics.frame.filter(pl.col("status") == LATE, pl.col("station") == "", pl.col("class") == "")
+    found = {quantile_name(q): (low, high) for q, low, high in whole.select("q", "low", "high").iter_rows()}
     if not found:
         return [], []
     said = ", ".join(f"{name} is {seconds(low)} to {seconds(high)}" for name, (low, high) in found.items())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.runs.generator_lateness import LATE, lateness_error, only_late
+from sojourn.runs.generator_lateness import LATE_REASON, lateness_error, only_late
 
 
 def manifest(share: float | None, *reasons: str, **more: Any) -> dict[str, Any]:
@@ -37,7 +37,10 @@ def test_a_client_on_the_core_of_its_interrupts_is_part_of_the_system() -> None:
 
 
 def test_an_older_run_has_its_lateness_alone() -> None:
-    old: dict[str, Any] = {"checks": {"lateness share of response": {"mean": 0.3}}, "reasons": [f"{LATE}: it sent"]}
+    old: dict[str, Any] = {
+        "checks": {"lateness share of response": {"mean": 0.3}},
+        "reasons": [f"{LATE_REASON}: it sent"],
+    }
     assert lateness_error(old).factor == pytest.approx(0.8)
     assert lateness_error({**old, "reasons": []}) == (1.0, 0.0)
 
@@ -45,10 +48,10 @@ def test_an_older_run_has_its_lateness_alone() -> None:
 @pytest.mark.parametrize(
     ("share", "reasons", "usable"),
     [
-        (0.05, [f"{LATE}: it sent 1 % 11 ms late"], True),
-        (0.4, [f"{LATE}: it sent 4 ms late on average"], True),
-        (None, [f"{LATE}: it sent 4 ms late on average"], False),
-        (0.05, [f"{LATE}: late", "disturbed: the hypervisor took 9 %"], False),
+        (0.05, [f"{LATE_REASON}: it sent 1 % 11 ms late"], True),
+        (0.4, [f"{LATE_REASON}: it sent 4 ms late on average"], True),
+        (None, [f"{LATE_REASON}: it sent 4 ms late on average"], False),
+        (0.05, [f"{LATE_REASON}: late", "disturbed: the hypervisor took 9 %"], False),
         (0.05, [], False),
     ],
 )
