@@ -62,11 +62,20 @@ def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Paramete
     if not starts.shape[1]:
         return np.zeros(0)
 
+    seen: dict[bytes, tuple[Array, Array]] = {}  # the last point: a search asks for its slopes after its residuals
+
+    def both(x: Array) -> tuple[Array, Array]:
+        """Values and slopes at a point, by one call: most of what few networks take is the same for more of them."""
+        if (key := x.tobytes()) not in seen:
+            seen.clear()
+            seen[key] = values_and_slopes(predicted, scale, x)
+        return seen[key]
+
     def residuals(x: Array) -> Array:
-        return weight * (predicted(scale.outward(x)[None])[0] - measured)
+        return weight * (both(x)[0] - measured)
 
     def jacobian(x: Array) -> Array:
-        return weight[:, None] * slopes(predicted, scale, x)
+        return weight[:, None] * both(x)[1]
 
     best = None
     for start in starts:
@@ -78,11 +87,16 @@ def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Paramete
 
 
 def slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> Array:
-    """n x p, of the logarithms by what is searched; all points in one call."""
+    """n x p, of the logarithms by what is searched."""
+    return values_and_slopes(predicted, scale, x)[1]
+
+
+def values_and_slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> tuple[Array, Array]:
+    """n logarithms, and n x p, their slopes by what is searched; all points in one call."""
     up = np.where(x + STEP <= scale.high, STEP, -STEP)
     points = np.vstack([x, x + np.diag(up)])
     values = predicted(scale.outward(points))
-    return np.asarray((values[1:] - values[0]).T / up)
+    return values[0], np.asarray((values[1:] - values[0]).T / up)
 
 
 def refitted(

@@ -109,9 +109,9 @@ class NetworkPoints(Sequence[Network]):
         return np.array(found, object if texts else None)[self.which]
 
     def shared(self, name: str) -> bool:
-        """Whether all points have the same `name`, and not only equal ones."""
+        """Whether all points have an equal `name`; False where it is a number of each point."""
         first = getattr(self.bases[0], name)
-        return name not in self.columns and all(getattr(base, name) is first for base in self.bases)
+        return name not in self.columns and all(_equal(getattr(base, name), first) for base in self.bases)
 
     def takes(self, place: NumberPlace) -> bool:
         """Whether a number may be put there: where laws stand beside means they are exponential, and stay it."""
@@ -188,6 +188,13 @@ class NetworkPoints(Sequence[Network]):
         return base.altered(**changed) if changed else base
 
 
+def _equal(one: Any, other: Any) -> bool:
+    """Of arrays, and of arrays by station."""
+    if one is other or not isinstance(one, Mapping):
+        return one is other or np.array_equal(one, other)
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
+
+
 def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     return int(np.ravel_multi_index(at, shape))
 
@@ -220,7 +227,7 @@ def stacked(networks: Sequence[Network], name: str) -> Values:
 
 
 def shared(networks: Sequence[Network], name: str) -> bool:
-    """Whether all have the same `name`, and not only equal ones."""
+    """Whether all have an equal `name`."""
     return as_points(networks).shared(name)
 
 
