@@ -1,0 +1,67 @@
+"""README and what it says of accuracy: short, commands that exist, counts that are those of the records."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import accuracy  # noqa: E402
+
+# As the README of each record says, written when it was recorded; messages: 130 of 140 and 62 of 70; the 60 configurations: 87 of 100
+RECORDED = {
+    "10 small services": (54, 61),
+    "11 small services, later fit": (50, 54),
+    "22 web services": (107, 116),
+    "12 web services, earlier fit": (64, 72),
+    "middleware, 12 configurations": (54, 58),
+    "middleware, 12, disturbed": (51, 60),
+    "middleware, 12, earlier": (62, 64),
+    "middleware, 60, earlier fits": (87, 100),
+    "message service, 36": (192, 210),
+}
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text()
+
+
+def test_page_figure_and_readme_have_the_counts_of_the_records() -> None:
+    stale = [path.name for path, text in accuracy.made().items() if not path.exists() or path.read_text() != text]
+    assert stale == [], f"run `{accuracy.COMMAND}`, which writes them from the records"
+
+
+@pytest.mark.parametrize("source", accuracy.SOURCES, ids=lambda source: source.short)
+def test_counts_are_those_that_the_records_tell(source: accuracy.Source) -> None:
+    found = accuracy.counted(source)
+    assert (found.inside, found.of) == RECORDED[source.short]
+
+
+def test_the_total_is_in_readme() -> None:
+    inside, of = (sum(each) for each in zip(*RECORDED.values(), strict=True))
+    assert f"Of {of} values" in readme() and f"{inside} ({100 * inside / of:.1f} %)" in readme()
+
+
+def test_the_interval_of_a_share_is_that_of_clopper_and_pearson() -> None:
+    """8 of 10 and 0 of 10 at 95 %: 0.4439 to 0.9748, 0 to 0.3085 (1 - 0.025^(1/10))."""
+    assert accuracy.binomial(8, 10) == pytest.approx((0.4439, 0.9748), abs=5e-5)
+    assert accuracy.binomial(0, 10) == pytest.approx((0.0, 1 - 0.025**0.1), abs=1e-9)
+    assert accuracy.binomial(10, 10) == pytest.approx((0.025**0.1, 1.0), abs=1e-9)
+
+
+def test_readme_is_short() -> None:
+    assert len(readme().splitlines()) <= 120
+
+
+def test_its_commands_and_options_exist() -> None:
+    page = (ROOT / "docs/reference/commands.md").read_text()
+    verbs = {*re.findall(r"`sojourn ([a-z]+)", readme()), *re.findall(r"^    (?:\$ )?sojourn ([a-z]+)", readme(), re.M)}
+    assert len(verbs) >= 8
+    assert [verb for verb in verbs if not re.search(rf"^## `sojourn {verb}[ `]", page, re.M)] == []
+    options = set(re.findall(r"sojourn [^`\n]*?(--[a-z-]+)", readme())) - {"--help"}
+    assert options and [option for option in options if f"`{option}`" not in page] == []
