@@ -181,3 +181,13 @@ def test_in_how_many_slow_requests_come() -> None:
     runs = np.repeat(rng.exponential(size=4000), 20)
     assert 4 < slow_cluster(runs, batch, 32) < 25
     assert slow_cluster(np.empty(0), np.empty(0, int), 32) == 1.0
+
+
+def test_one_pass_over_the_times_counts_as_each_time_by_itself() -> None:
+    """Ties with a time count as reached; what never happened lies above all."""
+    rng = np.random.default_rng(5)
+    times = np.append(rng.integers(0, 40, 500).astype(float), math.inf)
+    weight = rng.uniform(0.5, 2.0, len(times))
+    found, asked = law(times, weight), np.array([-1.0, 0.0, 3.5, 7.0, 39.0, 50.0])
+    wanted = [[weight[(found.batch == b) & (times <= t)].sum() for t in asked] for b in range(BATCHES)]  # by definition
+    assert found._sums_below(asked) == pytest.approx(np.array(wanted))

@@ -93,7 +93,7 @@ class BatchedLaw:
 
     def _shares(self, times: Array, least: float) -> tuple[Array, Array]:
         """The interval of P(X <= t) at each of the times."""
-        above = np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
+        above = self._sums_below(times)
         below = np.broadcast_to(self._sums(np.ones(len(self.low)))[:, None], above.shape)
         found = ratio(above[None], below[None], USUAL_LEVEL)
         columns = zip(*(x.tolist() for x in (found.value, found.low, found.high, found.variance)), strict=True)
@@ -137,12 +137,21 @@ class BatchedLaw:
         if math.isinf(x):
             return np.where(np.isfinite(self.high), 1.0, 0.0) if x > 0 else np.zeros(len(self.low))
         point = (self.high <= x) if closed else (self.high < x)
-        if not np.any(self.high > self.low):
+        if self._points:
             return point.astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
             width = self.high - self.low
             part = np.clip((x - self.low) / width, 0.0, 1.0)
         return np.where(width > 0, part, point.astype(float))
+
+    def _sums_below(self, times: Array) -> Array:
+        """Batches x times (in ascending order): the weight at or below each."""
+        if not self._points:
+            return np.stack([self._sums(self._below(float(t), True)) for t in times], axis=1)
+        columns = len(times) + 1  # the last: above all of them
+        cell = self.batch * columns + np.searchsorted(times, self.high, side="left")
+        each = np.bincount(cell, self.weight, self.batches * columns).reshape(self.batches, columns)
+        return np.cumsum(each, axis=1)[:, :-1].astype(float)
 
     def _sums(self, values: Array) -> Array:
         return np.bincount(self.batch, self.weight * values, self.batches).astype(float)
@@ -155,20 +164,33 @@ class BatchedLaw:
     def _inverse(self, q: float) -> float:
         """The quantile q: of points linear between neighbours (Hyndman and Fan's 7th), of weighted ones the smallest that has q."""
         q = min(max(q, 0.0), 1.0)
-        if not np.any(self.high > self.low) and not self.discrete:
-            ranked = np.sort(self.high)
-            at = q * (len(ranked) - 1)
-            low, high = ranked[math.floor(at)], ranked[math.ceil(at)]
+        if self._points and not self.discrete:
+            at = q * (len(self._ranked) - 1)
+            low, high = self._ranked[math.floor(at)], self._ranked[math.ceil(at)]
             return float(low + (high - low) * (at - math.floor(at))) if math.isfinite(high) else math.inf
         if self.discrete:
-            order = np.argsort(self.high)
-            reached = np.cumsum(self.weight[order])
-            return float(self.high[order][min(int(np.searchsorted(reached, q * reached[-1])), len(order) - 1)])
+            values, reached = self._reached
+            return float(values[min(int(np.searchsorted(reached, q * reached[-1])), len(values) - 1)])
         times, reached = self._pieces
         wanted = q * float(self.weight.sum())
         if not len(times) or reached[-1] < wanted * (1 - ROUNDED):
             return math.inf
         return float(np.interp(wanted, reached, times))
+
+    @cached_property
+    def _points(self) -> bool:
+        """Whether no observation is spread over a range."""
+        return not np.any(self.high > self.low)
+
+    @cached_property
+    def _ranked(self) -> Array:
+        return np.sort(self.high)
+
+    @cached_property
+    def _reached(self) -> tuple[Array, Array]:
+        """The observations in ascending order, and the weight up to each."""
+        order = np.argsort(self.high)
+        return self.high[order], np.cumsum(self.weight[order])
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array]:
