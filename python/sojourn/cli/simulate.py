@@ -45,15 +45,15 @@ def simulate(
     until_s = duration_s(until, "--until") if until else None
     if on and replications is None:
         raise InputError("one long run", f"--on {on}", "add --replications, which go side by side")
+    if as_run:  # first: what it refuses, it refuses before the work is done
+        from sojourn.simulate.simulated_run import as_run as as_run_
+
+        as_run_(model, as_run, seed=seed, until_s=until_s, completions=completions)
     with workers_on(on, "simulating") as workers, nullcontext() if on else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
             completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress, on=workers,
         )  # fmt: skip
-    if as_run:
-        from sojourn.simulate.simulated_run import as_run as as_run_
-
-        as_run_(model, as_run, seed=seed, until_s=until_s)
     found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
     show(found, found.method, as_json, as_csv)
     if found.status == "interrupted":

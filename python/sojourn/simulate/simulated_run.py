@@ -36,15 +36,15 @@ COUNTERS = ("arrivals", "completions", "losses", "response_s", "waiting_s", "pre
 
 def as_run(
     model: Model, path: Path | str, seed: int = 1, until_s: float | None = None, period_s: float = PERIOD_S,
-    replication: int = 0,
+    replication: int = 0, completions: int | None = None,
 ) -> RunFolder:  # fmt: skip
-    """Simulates `until_s` (by default about 100 000 passes) and writes a run folder at `path`, sampled each `period_s`.
+    """Simulates `until_s` (by default about `completions` passes, or 100 000) and writes a run folder at `path`, sampled each `period_s`.
 
     Raises InputError where this would be more than 2 000 000 passes or 1 000 000 samples, RunFolderError where the
     folder exists.
     """
     network = settled_network(model)
-    until_s = until_s or REQUESTS / rate_bound(network)
+    until_s = until_s or (completions or REQUESTS) / rate_bound(network)
     _affordable(network, until_s, period_s)
     if Path(path).exists():
         RunFolder.create(Path(path), {})  # raises before the work is done, not after it
@@ -78,7 +78,11 @@ def _affordable(network: Network, until_s: float, period_s: float) -> None:
     passes = rate_bound(network) * until_s
     if passes > MOST_REQUESTS:
         most = MOST_REQUESTS / rate_bound(network)
-        raise InputError(f"about {passes:.3g} passes", "--as-run", f"give --until {most:.3g}s or less")
+        raise InputError(
+            f"about {passes:.3g} passes",
+            "--as-run",
+            f"give --until {most:.3g}s or --completions {MOST_REQUESTS}, or less",
+        )
     if until_s / period_s > MOST_PERIODS:
         raise InputError(
             f"{until_s / period_s:.3g} samples", "period_s", "sample less often, or simulate a shorter time"

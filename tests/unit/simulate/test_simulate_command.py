@@ -95,3 +95,14 @@ def test_a_run_folder_is_not_written_over_nor_too_long(tmp_path: Path) -> None:
         as_run(sj.Model.parse(MODEL), tmp_path / "run")
     with pytest.raises(InputError, match="--until"):
         as_run(sj.Model.parse(MODEL), tmp_path / "other", until_s=1e6)
+
+
+def test_the_completions_asked_for_are_in_the_run_folder_or_refused_before_anything_is_simulated(
+    file: Path, tmp_path: Path
+) -> None:
+    told(file, "--completions", "5000", "--as-run", tmp_path / "run")
+    requests = RunFolder.open(tmp_path / "run").frame("requests")
+    assert requests is not None and requests.height == pytest.approx(5000, rel=0.06)  # Poisson: 4 of its deviations
+    with pytest.raises(InputError, match="2000000"):
+        told(file, "--completions", "10000000", "--as-run", tmp_path / "long")
+    assert not (tmp_path / "long").exists()
