@@ -50,7 +50,7 @@ class EvaluatedNetworks:
         if self.points is None:
             networks = [self.networks[i] for i in chosen]
             each = [network for row in rows for network in self._each(networks, row)]
-            return [self.formulas.put(network, changes, at) for at, network in enumerate(each)]
+            return NetworkPoints([self.formulas.put(network, changes, at) for at, network in enumerate(each)])
         points = self.points.take(np.tile(np.array(chosen, np.intp), len(rows)))
         for change, column in zip(self.edits, rows.T, strict=True):
             if isinstance(change, NumberEdit):

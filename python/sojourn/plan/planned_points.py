@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -19,16 +20,18 @@ from sojourn.model.network_points import NetworkPoints, Points
 from sojourn.parallel import Workers, blocks
 from sojourn.plan.objective import Quantity
 from sojourn.solve.method import RequestedOutputs
-from sojourn.solve.metric_rows import lines
-from sojourn.solve.solve import answer, completed, settled
+from sojourn.solve.metric_rows import lines, metrics
+from sojourn.solve.solve import apart, completed, settled
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 from sojourn.table import Metrics
 
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
+Key = tuple[str, str, str]  # station, class, metric
 BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks and of one
 OF_ARRAYS = ("response_time", "throughput", "utilisation", "queue_length")  # metrics that every method has as arrays
 CHUNK = 20_000  # networks solved at a time
+SAME = 1e-12  # two levels of a quantile that differ by rounding are one
 
 
 class NetworkMaker(Protocol):
@@ -107,17 +110,40 @@ def _solved(
     if workers is not None:
         with closing(SweepOnWorkers(SweepOfBlocks(points.stretch(chunk), asked, budget_s), workers)) as sweep:
             return _of_rows(sweep.answer("auto"), points.networks(chunk[:1])[0], len(chunk), wanted)
-    networks = points.networks(chunk)
-    if not asked.further:
-        networks = settled(networks, budget_s)
-        found = completed(networks, "auto", asked, budget_s)
-        if found is not None and not found[0].parts:
-            told = lines(networks, found[0])
-            keys = {q: [key for key in _keys(q, networks[0]) if key in told] for q in wanted}
-            if all(keys.values()):
-                return {q: told[own[0]] for q, own in keys.items()}, found[1]
-    table = answer(networks, "auto", asked, budget_s, {"point": list(range(len(chunk)))})
+    networks = settled(points.networks(chunk), budget_s)
+    found = completed(networks, "auto", asked, budget_s)
+    if found is not None and not found[0].parts:
+        told = lines(networks, found[0])
+        each = {q: _line(q, networks[0], told, found[0].more, len(chunk)) for q in wanted}
+        if all(values is not None for values in each.values()):
+            return {q: values for q, values in each.items() if values is not None}, found[1]
+    numbers = {"point": list(range(len(chunk)))}
+    table = (
+        apart(networks, asked, budget_s, numbers) if found is None else metrics(networks, found[0], found[1], numbers)
+    )
     return _of_rows(table, networks[0], len(chunk), wanted)
+
+
+def _line(
+    q: Quantity, network: Network, told: Mapping[Key, Array], more: Sequence[Mapping[str, Any]], points: int
+) -> Array | None:
+    """A quantity by point, of the arrays of a solution or of its further rows: a table of these takes long. None: in neither."""
+    for key in _keys(q, network):
+        if q.q is None and key in told:
+            return told[key]
+        own = [
+            (row.get("point", 0), row["value"])
+            for row in more
+            if row["metric"] == key[2]
+            and (row.get("station", ""), row.get("class", "")) == key[:2]
+            and (q.q is None or abs(row.get("q", math.inf) - q.q) < SAME)
+        ]
+        if own:
+            at, values = zip(*own, strict=True)
+            found = np.full(points, np.nan)
+            found[np.array(at, np.intp)] = np.array(values, float)
+            return np.where(np.isfinite(found), found, np.nan)
+    return None
 
 
 def _of_rows(
@@ -126,7 +152,7 @@ def _of_rows(
     return {q: _column(table.frame, q, points, network, table.method) for q in wanted}, table.method
 
 
-def _keys(q: Quantity, network: Network) -> list[tuple[str, str, str]]:
+def _keys(q: Quantity, network: Network) -> list[Key]:
     """Station, class and metric of the rows in which a quantity may be: those of one class or one station stand for the whole."""
     stations, classes = [q.station], [q.cls]
     if not q.station and len(network.stations) == 1:
@@ -142,7 +168,7 @@ def _column(frame: pl.DataFrame, q: Quantity, points: int, network: Network, met
     keys = _keys(q, network)
     rows = frame.filter(pl.col("metric") == keys[0][2])
     if q.q is not None:
-        rows = rows.filter((pl.col("q") - q.q).abs() < 1e-12)
+        rows = rows.filter((pl.col("q") - q.q).abs() < SAME)
     for station, cls, _ in keys:
         own = rows.filter((pl.col("station") == station) & (pl.col("class") == cls))
         if own.height:

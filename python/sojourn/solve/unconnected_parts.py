@@ -37,11 +37,11 @@ def tell_stable_parts(networks: Sequence[Network], solution: Solution, solved: S
 
 def unconnected(network: Network) -> tuple[tuple[int, ...], ...]:
     """Groups of classes (indices) that share no station, chain, pool or region; one group where routes depend on the state."""
+    count = len(network.classes)
+    if network.choices or count == 1:
+        return (tuple(range(count)),)
     from scipy.sparse.csgraph import connected_components
 
-    count = len(network.classes)
-    if network.choices:
-        return (tuple(range(count)),)
     uses = [*_used(network), *(_used(network)[list(limit.stations)].any(axis=0) for limit in network.limits)]
     linked = network.same_chain | np.any([np.outer(row, row) for row in uses], axis=0)
     groups, group = connected_components(linked, directed=False)

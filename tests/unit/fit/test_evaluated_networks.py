@@ -125,7 +125,7 @@ def test_a_parameter_of_a_law_goes_into_each_network_by_itself() -> None:
     text = f'[stations.cpu]\n{OPEN}[demands_s.cpu]\nuser = {{ kind = "lognormal", mean = {ANY}, scv = {ANY} }}\n'
     evaluator = ModelEvaluator(sj.Model.parse(text), [{"rate_per_s": 20.0}])
     values = np.array([[0.01, 2.0], [0.02, 0.5]])
-    assert not isinstance(evaluator.networks_at(values), NetworkPoints)
+    assert evaluator.of.points is None
     rho = 20 * values[:, 0]
     wait = rho * values[:, 0] * (1 + values[:, 1]) / (2 * (1 - rho))  # Pollaczek and Khinchine
     assert evaluator.at(values).values["", "", "response_time"] == pytest.approx(values[:, 0] + wait, rel=1e-9)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import stacked
+from sojourn.model.network_points import as_points, stacked
 from sojourn.solve import load_dependent_times
 from sojourn.solve.multicore_load import saturation_rates
 from sojourn.solve.solution import Solution
@@ -27,6 +27,7 @@ class TrafficSolution:
 
     @staticmethod
     def of(networks: Sequence[Network]) -> TrafficSolution:
+        networks = as_points(networks)  # whose columns are stacked once
         n = networks[0]
         chain = n.chain[:, None] == n.chain[None, :]
         passes = np.asarray(stacked(networks, "rate_per_s"))

@@ -23,6 +23,7 @@ import numpy as np
 
 from sojourn.model.distribution_registry import Deterministic, Erlang, Exponential
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import as_points
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.open.open_rates import TrafficSolution
 from sojourn.solve.open.passage_time import NetworkPassage, StationTime, nodes
@@ -40,13 +41,10 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
     """Adds the rows of the whole pass at these points (stable ones), or the reason why there are none to the message."""
     if not wanted.quantiles or not len(points):
         return
-    groups: dict[object, list[int]] = {}
     reasons: list[str] = []
     if reason := _large(traffic.networks[0]):
         points, reasons = points[:0], [reason]
-    for p in points.tolist():
-        groups.setdefault(_signature(traffic.networks[p]), []).append(p)
-    for own in groups.values():
+    for own in _alike(traffic.networks, points):
         reason = refuses(traffic.networks[own[0]]) or _dear(traffic.networks[own[0]], len(own), wanted.budget_s)
         if reason:
             reasons.append(reason)
@@ -59,11 +57,23 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
         solution.message = "\n".join(filter(None, (solution.message, told)))
 
 
+def _alike(networks: Sequence[Network], points: np.ndarray) -> list[list[int]]:
+    """Points that can be done together: the same moves, laws, and stations of several servers or that take time."""
+    every = as_points(networks)
+    number: dict[object, int] = {}
+    kinds = [number.setdefault(_signature(base), len(number)) for base in every.bases]
+    several, timed = every.column("servers")[points] > 1, every.column("service_s")[points].reshape(len(points), -1) > 0
+    groups: dict[object, list[int]] = {}
+    for p, base, m, s in zip(points.tolist(), every.which[points].tolist(), several, timed, strict=True):
+        groups.setdefault((kinds[base], m.tobytes(), s.tobytes()), []).append(p)
+    return list(groups.values())
+
+
 def _signature(n: Network) -> object:
-    """What points must share to be done together."""
-    kinds = tuple((type(d), getattr(d, "shape", 0), d is not None and d.first > 0) for row in n.service for d in row)
+    """What bases of points must share: their numbers apart."""
+    kinds = tuple((type(d), getattr(d, "shape", 0)) for row in n.service for d in row)
     moves = n.routes.matrix
-    return moves.indptr.tobytes(), moves.indices.tobytes(), (n.servers > 1).tobytes(), kinds
+    return moves.indptr.tobytes(), moves.indices.tobytes(), kinds
 
 
 def _large(n: Network) -> str | None:
@@ -139,15 +149,17 @@ def _dear(n: Network, points: int, budget_s: float) -> str | None:
 
 
 def _rows(traffic: TrafficSolution, solution: Solution, points: Sequence[int], wanted: RequestedOutputs) -> None:
-    networks = [traffic.networks[p] for p in points]
-    load = traffic.load[points].sum(axis=2)
-    stops = [_stop(networks, load[:, k], k) for k in range(load.shape[1])]
-    passage = NetworkPassage(stops, np.stack([n.route for n in networks]))
+    every, n = as_points(traffic.networks), traffic.networks[points[0]]
+    load, servers = traffic.load[points].sum(axis=2), every.column("servers")[points].astype(float)
+    service_s = every.column("service_s")[points, :, 0]
+    stops = [_stop(n, load[:, k], service_s[:, k], servers[:, k], k) for k in range(load.shape[1])]
+    used, place = np.unique(every.which[points], return_inverse=True)
+    passage = NetworkPassage(stops, np.stack([every.bases[base].route for base in used])[place])
     mean, variance = passage.moments
-    _put(solution, networks[0], points, "response_time_variance", variance)
+    _put(solution, n, points, "response_time_variance", variance)
     index, start = np.arange(len(points)), np.maximum(mean, np.finfo(float).tiny)
     for q in wanted.quantiles:
-        _put(solution, networks[0], points, "response_time_quantile", quantile(passage.tail, q, start, index), q=q)
+        _put(solution, n, points, "response_time_quantile", quantile(passage.tail, q, start, index), q=q)
 
 
 def _put(solution: Solution, n: Network, points: Sequence[int], metric: str, values: Array, **key: float) -> None:
@@ -156,22 +168,20 @@ def _put(solution: Solution, n: Network, points: Sequence[int], metric: str, val
         solution.more += [{"point": p, "value": float(v), **row} for p, v in zip(points, values, strict=True)]
 
 
-def _stop(networks: Sequence[Network], load: Array, k: int) -> StationTime:
+def _stop(n: Network, load: Array, mean: Array, servers: Array, k: int) -> StationTime:
     """The time at station k at P points: `enter` of its stages, one after the other with these rates."""
-    n, one = networks[0], np.ones((len(networks), 1))
-    mean = np.array([x.service_s[k, 0] for x in networks])
-    law, zero = n.service[k][0], np.zeros((len(networks), 0))
+    one = np.ones((len(load), 1))
+    law, zero = n.service[k][0], np.zeros((len(load), 0))
     if n.visits[k, 0] == 0 or law is None or mean[0] == 0:
-        return StationTime(zero, zero, np.zeros(len(networks)))
+        return StationTime(zero, zero, np.zeros(len(load)))
     if n.kind[k] == "delay":
         if isinstance(law, Deterministic):
             return StationTime(zero, zero, mean)
         shape = law.shape if isinstance(law, Erlang) else 1
         rate = np.repeat((shape / mean)[:, None], shape, axis=1)
-        return StationTime(np.eye(shape)[:1] * one, rate, np.zeros(len(networks)))
-    servers = np.array([float(x.servers[k]) for x in networks])
+        return StationTime(np.eye(shape)[:1] * one, rate, np.zeros(len(load)))
     free = ((servers - load) / mean)[:, None]
     if servers[0] == 1:
-        return StationTime(one, free, np.zeros(len(networks)))
+        return StationTime(one, free, np.zeros(len(load)))
     waits = erlang_c(load, servers)[:, None]
-    return StationTime(np.hstack([waits, 1 - waits]), np.hstack([free, 1 / mean[:, None]]), np.zeros(len(networks)))
+    return StationTime(np.hstack([waits, 1 - waits]), np.hstack([free, 1 / mean[:, None]]), np.zeros(len(load)))

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from sojourn.model.arrival_processes import stationary
 from sojourn.model.distribution_registry import MAP, Distribution
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import some, stacked
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.open_rates import TrafficSolution, only_open
 from sojourn.solve.population_distribution import PopulationDistribution
@@ -83,8 +84,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     if not len(stable):
         return solution
     rate, load = traffic.rate[stable], traffic.load[stable]
-    nodes = QnaNodes.of([networks[p] for p in stable.tolist()], rate, load)
-    service = np.stack([networks[p].service_s for p in stable.tolist()])
+    nodes = QnaNodes.of(some(traffic.networks, stable), rate, load)
+    service = stacked(traffic.networks, "service_s")[stable]
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(_shared(networks[0])[:, None], service / nodes.service_s[:, :, None], 1.0)
     wait = nodes.waiting_s()[:, :, None] * np.where(np.isfinite(own), own, 1.0)
@@ -121,14 +122,14 @@ class QnaNodes:
         )
         flow = np.einsum("pic,picjd->pij", rate, inside)
         mean = load.sum(axis=2) / safe
-        squares = np.stack([n.service_s**2 * (1 + n.scv) for n in networks])
+        squares = stacked(networks, "service_s") ** 2 * (1 + np.stack([n.scv for n in networks]))
         with np.errstate(divide="ignore", invalid="ignore"):  # a shared station needs no second moment
             second = (rate * squares).sum(axis=2) / safe
             scv = np.where((mean > 0) & ~_shared(networks[0]), second / mean**2 - 1, 1.0)
         own = np.diagonal(flow, axis1=1, axis2=2)
         back, flow = own / safe, flow * (1 - np.eye(stations))
         is_delay = np.array([kind == "delay" for kind in networks[0].kind])
-        servers = np.where(is_delay, np.inf, np.stack([n.servers for n in networks]))
+        servers = np.where(is_delay, np.inf, stacked(networks, "servers"))
         stay = 1 - back
         arrival = _variability(networks, flow, total * stay, load.sum(axis=2) / servers, servers, back + stay * scv)
         return QnaNodes(total, servers, mean, scv, back, arrival)
@@ -185,7 +186,7 @@ def _external(networks: Sequence[Network], load: Array) -> tuple[Array, Array]:
         .reshape(len(networks), classes, stations, classes)
         .sum(axis=3)
     )
-    each = np.stack([n.rate_per_s for n in networks])[:, :, None] * rows
+    each = stacked(networks, "rate_per_s")[:, :, None] * rows
     own = np.array([[1.0 if a is None else interval_scv(a) for a in n.arrivals] for n in networks])
     split = rows * own[:, :, None] + 1 - rows
     total = each.sum(axis=1)
