@@ -28,7 +28,7 @@ def test_generated_pages_are_what_the_code_says() -> None:
 
 def test_every_verb_option_name_and_system_is_there() -> None:
     told = (ROOT / "docs/reference/commands.md").read_text()
-    verbs = "load, measure, fit, predict, validate, solve, simulate, study, report, lab doctor, serve messages"
+    verbs = "load, measure, fit, predict, validate, solve, simulate, study, report, doctor, serve messages"
     assert [verb for verb in verbs.split(", ") if f"## `sojourn {verb}`" not in told] == []
     assert "`--objective`" in told and "`--every`" in told
     python = (ROOT / "docs/reference/python.md").read_text()

@@ -10,18 +10,32 @@ import typer
 
 from reference.markdown import plain, table
 from sojourn.cli.app import command_line
+from sojourn.cli.verbs import VERBS
 
 HEAD = """# Commands
 
 Every verb with its arguments and options. `sojourn VERB --help` says the same. What commands end with:
 [exit codes](exit-codes.md). Times are written `250ms`, `8s`, `2m`; levels `50,100` or `50..350:50`.
+
+- **Completion**: `sojourn --install-completion` sets it up for bash, zsh, fish or PowerShell. `--show-completion` only prints the
+  script.
+- **Colours** need a terminal. The environment variable `NO_COLOR=1` switches them off.
+- **Without a terminal**, in a pipe or in CI, no progress is drawn. Tables are then 140 columns wide.
+- **`--json`** prints one JSON object on standard output. Everything else goes to standard error.
 """
 KINDS = {int: "whole number", float: "number", Path: "file or folder"}
 
 
 def page() -> str:
     command = typer.main.get_command(command_line())
-    return HEAD + "".join(f"\n{section}" for section in sections(command, "sojourn"))
+    return f"{HEAD}\n{overview()}\n" + "\n".join(
+        part for name in VERBS for part in sections(command.commands[name], f"sojourn {name}")
+    )
+
+
+def overview() -> str:
+    """The list of verbs in their groups, as `sojourn --help` has it."""
+    return table(("group", "verb", "what it does"), ((one.group, f"`{name}`", one.line) for name, one in VERBS.items()))
 
 
 def sections(command: Any, name: str) -> Iterator[str]:
@@ -41,9 +55,12 @@ def section(command: Any, name: str) -> str:
     parts = [f"## `{name}`\n", plain(" ".join((command.help or "").split())) + "\n", f"    {usage}\n"]
     if arguments:
         parts.append(table(("argument", "meaning"), ((f"`{p.metavar or p.name.upper()}`", said(p)) for p in arguments)))
-    if options:
-        rows = ((flags(p), kind(p), default(p), said(p)) for p in options)
-        parts.append(table(("option", "value", "default", "meaning"), rows))
+    for panel in dict.fromkeys(p.rich_help_panel for p in sorted(options, key=lambda p: p.rich_help_panel is not None)):
+        rows = ((flags(p), kind(p), default(p), said(p)) for p in options if p.rich_help_panel == panel)
+        parts.append(table((panel or "option", "value", "default", "meaning"), rows))
+    if (verb := VERBS.get(name.removeprefix("sojourn "))) is not None:
+        parts.append("Examples:\n")
+        parts.append("\n".join(f"    {example}" for example in verb.examples) + "\n")
     return "\n".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 Map: `storage_system` the system, its factors and paths beside it, `storage_simulated` the same with known costs · `nbd_server`, `qemu_nbd`
 servers of network block devices, `serve_nbd` the command of ours · `costs` run lists, CPU per I/O, sizing · `storage_analysis`,
-`measured_lines` what its studies say · `plan_storage` the command of sizing.
+`measured_lines` what its studies say · `calc_storage` the command of sizing.
 """
 
 from sojourn import Case
@@ -16,6 +16,6 @@ CASE = Case(
     workers={"nbd": "sojourn_cases.worker_kinds:nbd"},
     commands={
         "serve": {"nbd": "sojourn_cases.storage.serve_nbd:nbd"},
-        "plan": {"storage": "sojourn_cases.storage.plan_storage:storage"},
+        "calc": {"storage": "sojourn_cases.storage.calc_storage:storage"},
     },
 )

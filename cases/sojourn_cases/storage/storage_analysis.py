@@ -32,7 +32,7 @@ COLUMNS = ("effect", "estimate", "low", "high", "share of SST")
 
 
 def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Costs, effects, faults, linearity; writes the run list into the study's folder, for `plan storage`.
+    """Costs, effects, faults, linearity; writes the run list into the study's folder, for `calc storage`.
 
     Raises:
         StudyError: an option that is missing or unknown.

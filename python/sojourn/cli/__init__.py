@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -69,14 +70,18 @@ def _forget_interruption() -> None:
 def _run() -> NoReturn:
     import typer
 
-    from sojourn.cli.app import command_line
+    from sojourn.cli.app import asked_words, command_line
+    from sojourn.cli.former_names import present
     from sojourn.cli.stop_signals import too_late
     from sojourn.errors import Interrupted, SojournError
     from sojourn.terminal import SafeConsole
 
     console = SafeConsole(stderr=True, soft_wrap=True)
     try:
-        code = command_line(sys.argv[1:])(standalone_mode=False)  # 130 where typer itself caught the interruption
+        words, note = present(asked_words(sys.argv[1:], os.environ))
+        if note:
+            console.print(note)
+        code = command_line(words)(args=words, standalone_mode=False)  # 130 where typer itself caught the interruption
         too_late()
         if code == Interrupted.exit_code:
             console.print(INTERRUPTED)

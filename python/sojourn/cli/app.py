@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from sojourn.cli.verbs import MOST_FIRST, VERBS
 from sojourn.terminal import say
 
-# a file each, of the same name, with what the list of verbs says of it: the first paragraph of its own help
-VERBS = {
-    "capacity": "Finds how many requests per second a service can take within an objective, by a few runs that a model chooses.",
-    "compare": "Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.",
-    "try": "Tries sojourn on a small service of its own, in about a minute: a ramp, a fit, two predictions, and then their runs.",
-    "load": "Puts a known load on a service and says how long answers took, from when they were due and from when sent.",
-    "measure": (
-        "Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics of "
-        "each in a run folder."
-    ),
-    "cpu": "CPU time that a command made the whole machine use, kernel and interrupts included, with its error.",
-    "solve": "Solves a model: exactly where that is affordable, else by the best approximation; it says which and why.",
-    "methods": "Lists the methods of `sojourn solve`: name, what it is, exact or not, its source.",
-    "fit": "Fits models to measured runs: the unknowns of a model file, with intervals; of several, averaged.",
-    "predict": (
-        "Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."
-    ),
-    "simulate": "Simulates a model: means and quantiles with intervals, until they are known to --precision.",
-    "validate": "A fitted model beside measured runs, point by point: predicted, its interval, measured, error.",
-    "query": "Asks run folders and models a question such as `p99 < 50ms and errors < 0.1%`: yes, no, or cannot tell, and why.",
-    "control": (
-        "Runs a policy of the number of workers on a model under a load that varies, over a recorded log, or beside a live service."
-    ),
-    "oscillation": (
-        "Says whether the bottleneck oscillates between two resources, and whether means over a second would show it."
-    ),
-    "report": (
-        "Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."
-    ),
-    "study": "Runs a study: measure, fit, predict, write the prediction down, run it, compare, report.",
-}
 FILES = {"try": "trial"}  # verb → file and function, where the verb is a word of Python
-# groups with words of their own
-GROUPS = {
-    "serve": "Starts a service on loopback, until Ctrl-C.",
-    "design": "Experiment designs: which runs to make, and what they say.",
-    "plan": "Plans capacity: which configuration meets an objective at least cost, and how sure that is.",
-    "lab": "The lab: hosts, NICs, interrupt steering on this machine.",
-}
 FORMER = {"duration": "for"}  # options by a former name
+
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 2 bad input; 3 a run is not valid; 4 this machine lacks something; 5 the service failed; 7 an objective is "
+    "missed; 8 cannot tell; 130 interrupted. All of them: docs/reference/exit-codes.md"
+)
+COMPLETES = "_SOJOURN_COMPLETE"  # set by a shell that asks what could follow
+
+
+def asked_words(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The words of the command line; where a shell asks what could follow, those that are there so far."""
+    if COMPLETES not in environment:
+        return list(arguments)
+    return (environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS", "")).split()[1:]
 
 
 def command_line(words: Sequence[str] | None = None) -> typer.Typer:
     """The command line. Where its first word is a verb, with this verb only, and where it is none, with their names and what they
     do: to import all of them takes longer than most of them need. None: all of them."""
+    one = words is not None and len(words) > 0 and words[0] in VERBS
     app = typer.Typer(
         name="sojourn",
         help="Measure a service under a known load, fit a queueing model, predict what nobody has run.",
+        epilog=EXIT_CODES,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=not one or COMPLETES in os.environ,
         pretty_exceptions_enable=False,
         context_settings={"token_normalize_func": lambda name: FORMER.get(name, name)},
     )
@@ -72,18 +53,34 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
     ) -> None:
         """Keeps a single verb a verb: typer would make it the whole command."""
 
-    if words is not None and (not words or words[0] not in VERBS | GROUPS):
-        for name, help_ in (VERBS | GROUPS).items():
-            app.command(name, help=help_)(lambda: None)
+    if words is not None and not one:
+        for name, verb in VERBS.items():
+            app.command(name, help=verb.line, rich_help_panel=verb.group)(lambda: None)
         return app
-    for name in words[:1] if words else VERBS | GROUPS:
-        file = FILES.get(name, name)
+    for name in words[:1] if words else VERBS:
+        verb, file = VERBS[name], FILES.get(name, name)
         module = import_module(f"sojourn.cli.{file}")
-        if name in VERBS:
-            app.command(name)(getattr(module, file))
+        seen: dict[str, Any] = {"rich_help_panel": verb.group, "epilog": "\n".join(("Examples:", *verb.examples))}
+        if (group := getattr(module, "app", None)) is not None:
+            for command in group.registered_commands:
+                command.cls = FirstOptions
+            app.add_typer(group, name=name, help=verb.line, **seen)
         else:
-            app.add_typer(module.app, name=name)
+            app.command(name, cls=FirstOptions, **seen)(getattr(module, file))
     return app
+
+
+class FirstOptions(TyperCommand):
+    """A command that shows the options that most people need before its others."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        verb = VERBS.get(self.name or "")
+        own = [one for one in self.params if one.param_type_name == "option" and not one.rich_help_panel]  # type: ignore[attr-defined]
+        first = [one for one in own if not verb or one.name not in verb.more][:MOST_FIRST]
+        for one in own:
+            if one not in first:
+                one.rich_help_panel = "More options"  # type: ignore[attr-defined]
 
 
 def _version(asked: bool) -> None:

@@ -62,7 +62,7 @@ def capacity(
     markdown: Markdown = None,
     junit: Junit = None,
 ) -> None:  # fmt: skip
-    """Finds how many requests per second a service can take within an objective, by a few runs that a model chooses.
+    """Finds the highest rate that still meets an objective.
 
     It begins with a few users and low rates, fits a model, and runs next where the model says the answer is, until the interval is
     as narrow as --precision. No run is above 90 % of the lower end of the estimated saturation rate, unless --saturate is given.

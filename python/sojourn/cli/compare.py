@@ -71,8 +71,9 @@ def compare(
     markdown: Markdown = None,
     junit: Junit = None,
 ) -> None:  # fmt: skip
-    """Compares B with A, run by run: better, worse, equivalent within a margin, or cannot tell and how many more runs would.
+    """Says whether B is slower than A, or cannot tell.
 
+    The answer is better, worse, equivalent within --margin, or cannot tell and how many more runs would.
     A difference has an interval, and equivalence a test of its own: that no difference was found does not show that there is none. Exit
     code 0: better or equivalent, 7: worse, 8: cannot tell.
     """

@@ -55,7 +55,10 @@ def control(
     out: Annotated[Path | None, typer.Option(help="write the log of decisions here, one folder for each policy, load and seed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the rows, or the decisions of --replay")] = False,
 ) -> None:  # fmt: skip
-    """Runs a policy of the number of workers on a model under a load that varies, over a recorded log, or beside a live service."""
+    """Tries a policy that sets the number of workers.
+
+    On a model under a load that varies, over a recorded log, or beside a live service.
+    """
     from sojourn.control.comparison import compared, violations_and_cost
     from sojourn.control.elasticity import needed_workers
     from sojourn.control.load_trace import read as read_loads

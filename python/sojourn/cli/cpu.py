@@ -19,8 +19,9 @@ def cpu(
     rest: Annotated[str, typer.Option(help="how long the machine is watched at rest before and after")] = "1s",
     out: Annotated[Path | None, typer.Option(help="write all figures as JSON to this file")] = None,
 ) -> None:
-    """CPU time that a command made the whole machine use, kernel and interrupts included, with its error.
+    """Measures the CPU time that a command makes a machine use.
 
+    Kernel and interrupts are included, with the error of the figure.
     Ends with the command's exit code; the figures go to standard error.
     """
     from rich.table import Table

@@ -52,7 +52,10 @@ def fit(
         ),
     ] = False,
 ) -> None:
-    """Fits models to measured runs: the unknowns of a model file, with intervals; of several, averaged."""
+    """Fits models to measured runs.
+
+    It finds the unknowns of a model file, with intervals. Of several models it takes the best, or averages those that predict alike.
+    """
     if follow:
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     if given:

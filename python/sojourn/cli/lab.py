@@ -1,59 +1,19 @@
-"""`sojourn lab`: what this machine can do, what not, and what to install; how its cores are related; a slow disk; what was left behind."""
+"""`sojourn lab`: how the cores of this machine are related; a slow disk; what was left behind."""
 
 from __future__ import annotations
 
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from sojourn.cli.console import console
 from sojourn.errors import LabError
 from sojourn.terminal import say
 
-if TYPE_CHECKING:
-    from sojourn.lab.doctor import AbilityCheck
-
-app = typer.Typer(help="The lab: hosts, NICs, interrupt steering on this machine.", no_args_is_help=True)
-
-
-@app.callback()
-def _lab() -> None:
-    """The lab: hosts, NICs, interrupt steering on this machine."""
-
-
-@app.command()
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the checks as JSON")] = False) -> None:
-    """Says what this machine can do for a measurement, what it cannot, and what to install."""
-    from sojourn.lab.doctor import all_checks
-
-    checks = [*all_checks(), _leases()]
-    if as_json:
-        say(json.dumps([vars(check) for check in checks]))
-        return
-    table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
-    for check in checks:
-        mark = Text("yes", "green") if check.good else Text("no", "red")
-        table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
-    console().print(table)
-
-
-def _leases() -> AbilityCheck:
-    from sojourn.lab.doctor import AbilityCheck
-    from sojourn.live_service.restore_plan import left
-    from sojourn.live_service.systemd_unit import systemd_run
-
-    if found := left():
-        names = "; ".join(map(str, found))
-        return AbilityCheck(
-            "settings left", False, f"a killed controller left {names}", "services as they were", "sojourn lab restore"
-        )
-    holds = "systemd holds leases" if systemd_run() else "none; no systemd runs that could hold leases of control --act"
-    return AbilityCheck("settings left", True, holds, "services as they were")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()

@@ -120,7 +120,10 @@ def load(
     as_json: Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
-    """Puts a known load on a service and says how long answers took, from when they were due and from when sent."""
+    """Puts a known load on a service and prints response times.
+
+    Times run from when a request was due, and, beside that, from when it was sent.
+    """
     from sojourn.load.block_load import is_block_url
     from sojourn.load.http_load import http_load
     from sojourn.load.kv_load import kv_load

@@ -68,8 +68,10 @@ def measure(
     as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
 ) -> None:
-    """Measures a service at several rates, or with several numbers of users: requests, host metrics, verdict and Metrics
-    of each in a run folder."""
+    """Measures a service and its host at several loads.
+
+    Each rate, or number of users, becomes a run folder: requests, CPU, disk and network of the host, what is wrong with the run.
+    """
     from sojourn.load.http_load import http_load
     from sojourn.measure import measure as measure_levels
     from sojourn.measure.measure import levels as names_of

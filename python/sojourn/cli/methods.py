@@ -20,7 +20,10 @@ def methods(
     every: Annotated[bool, typer.Option("--all", help="with a model file: all others too, and why each does not apply")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print them as JSON")] = False,
 ) -> None:  # fmt: skip
-    """Lists the methods of `sojourn solve`: name, what it is, exact or not, its source."""
+    """Lists methods to solve a model, and which of them apply.
+
+    Of each: name, what it is, exact or not, its source.
+    """
     from sojourn.model import Model
     from sojourn.solve import methods as methods_
     from sojourn.solve.automatic_method import preferred

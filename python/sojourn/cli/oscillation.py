@@ -25,8 +25,9 @@ def oscillation(
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, why, test, shares")] = False,
 ) -> None:  # fmt: skip
-    """Says whether the bottleneck oscillates between two resources, and whether means over a second would show it.
+    """Finds a bottleneck that moves between two resources.
 
+    It also says whether means over a second would show it.
     Each is full at times, one when the other is not. The verdict is none, hidden (in means over a second neither is full), visible
     or too_short.
     """

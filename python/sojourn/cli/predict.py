@@ -32,7 +32,10 @@ def predict(
         bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")
     ] = False,
 ) -> None:
-    """Predicts response time, throughput and utilisation, with intervals where a fit is given, and where it saturates."""
+    """Predicts response times and throughput, with intervals.
+
+    It also says at which rate the service is full. Intervals need a fitted file.
+    """
     known = settings(given, "--set")
     if (fitted is None) == (not model):
         raise InputError(

@@ -36,7 +36,10 @@ def query(
     in_english: Annotated[bool, typer.Option("--english", help="say the query in English first")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
 ) -> None:  # fmt: skip
-    """Asks run folders and models a question such as `p99 < 50ms and errors < 0.1%`: yes, no, or cannot tell, and why."""
+    """Asks runs or models a question: yes, no, or cannot tell.
+
+    It also says why: which figure, from where, and its interval.
+    """
     from sojourn.query import query as query_
     from sojourn.query.english import english
     from sojourn.query.json_form import to_json

@@ -18,7 +18,10 @@ def report(
     out: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("report.html"),
     figures: Annotated[Path | None, typer.Option(help="also write each figure as SVG and PNG into this folder")] = None,
 ) -> None:
-    """Writes one self-contained HTML file: what came out, what limits it, figures, tables, how it was measured."""
+    """Writes one HTML page about runs and a fitted model.
+
+    What came out, what limits the service, figures, tables, how it was measured. The page needs no other file.
+    """
     from sojourn.cli.model_file_commands import section_of
     from sojourn.measure.run_report import runs_document
     from sojourn.report import write_figures, write_html

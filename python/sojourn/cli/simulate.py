@@ -30,8 +30,9 @@ def simulate(
     as_csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
     on: OnOption = "",
 ) -> None:  # fmt: skip
-    """Simulates a model: means and quantiles with intervals, until they are known to --precision.
+    """Simulates a queueing model, with intervals.
 
+    Means and quantiles, until their intervals are as narrow as --precision.
     Ctrl-C keeps what was done: the estimates until then are printed, with status interrupted and exit code 130.
     """
     from sojourn.model import Model

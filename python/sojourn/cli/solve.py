@@ -30,7 +30,10 @@ def solve(
     plot: Annotated[Path | None, typer.Option(help="draw what was varied into this .svg, .png or .pdf")] = None,
     on: OnOption = "",
 ) -> None:  # fmt: skip
-    """Solves a model: exactly where that is affordable, else by the best approximation; it says which and why."""
+    """Solves a queueing model, exactly where that is possible.
+
+    Where no exact method is affordable it takes the best approximation, and says which and why.
+    """
     from sojourn.model import Model
     from sojourn.solve import solve as solve_
     from sojourn.solve import sweep

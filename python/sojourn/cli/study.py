@@ -35,7 +35,10 @@ def study(
         bool, typer.Option("--check", help="judge the file and its models, say what would be run, and run nothing")
     ] = False,
 ) -> None:
-    """Runs a study: measure, fit, predict, write the prediction down, run it, compare, report."""
+    """Runs a study: measure, fit, predict, check, report.
+
+    One TOML file says what to run. The prediction is written down before its runs are made.
+    """
     from sojourn.study import run_study
 
     expect(path, STUDY, "a folder")

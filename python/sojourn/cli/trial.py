@@ -27,8 +27,9 @@ def trial(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what came out as one JSON object")] = False,
 ) -> None:  # fmt: skip
-    """Tries sojourn on a small service of its own, in about a minute: a ramp, a fit, two predictions, and then their runs.
+    """Shows all of it on a small service, in about a minute.
 
+    A ramp, a fit, two predictions, and then the runs that check them.
     It starts an HTTP service on loopback with two workers, measures it at a little more than half of what it bears, and predicts more load
     and twice the workers before they are run.
     """

@@ -18,7 +18,10 @@ def validate(
     given: Annotated[str, typer.Option("--set", help="what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
 ) -> None:
-    """A fitted model beside measured runs, point by point: predicted, its interval, measured, error."""
+    """Compares a fitted model with measured runs.
+
+    Point by point: predicted, its interval, measured, error.
+    """
     from sojourn.cli.model_file_commands import check_fitted, validate_file
     from sojourn.cli.set_option import settings
     from sojourn.fit.validate_model import check_up_to

@@ -122,9 +122,7 @@ def _run(program: str, *arguments: str) -> str:
         env={**os.environ, "PATH": SEARCHED, "LC_ALL": "C"},
     )  # fmt: skip
     if done.returncode:
-        raise LabError(
-            done.stderr.strip() or f"{program} ended with {done.returncode}", WHAT, "run: sojourn lab doctor"
-        )
+        raise LabError(done.stderr.strip() or f"{program} ended with {done.returncode}", WHAT, "run: sojourn doctor")
     return done.stdout.strip()
 
 

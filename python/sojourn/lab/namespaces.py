@@ -26,9 +26,7 @@ def command(program: str, *arguments: str, what: str) -> str:
     except FileNotFoundError:
         raise LabError(f"{program}: no such command", what, "install the package iproute2") from None
     if done.returncode:
-        raise LabError(
-            done.stderr.strip() or f"{program} ended with {done.returncode}", what, "run: sojourn lab doctor"
-        )
+        raise LabError(done.stderr.strip() or f"{program} ended with {done.returncode}", what, "run: sojourn doctor")
     return done.stdout
 
 
@@ -74,7 +72,7 @@ def set_up_nics(namespace: str, nics: Mapping[str, str | None]) -> list[str]:
         input=json.dumps({"nics": dict(nics)}), capture_output=True, text=True, check=False, timeout=LIMIT_S,
     )  # fmt: skip
     if done.returncode:
-        raise LabError(done.stderr.strip()[-300:], f"set-up of the NICs of {namespace}", "run: sojourn lab doctor")
+        raise LabError(done.stderr.strip()[-300:], f"set-up of the NICs of {namespace}", "run: sojourn doctor")
     answer: dict[str, list[str]] = json.loads(done.stdout)
     if answer["steering"]:
         raise LabError(

@@ -62,7 +62,7 @@ def merge(*models: Model | Path | str, servers: int | None = None) -> Merged:
     Raises InputError for another kind of model.
     """
     if len(models) < 2:
-        raise InputError(f"{len(models)} model{'s' if not models else ''}", "plan merge", "give two or more")
+        raise InputError(f"{len(models)} model{'s' if not models else ''}", "calc merge", "give two or more")
     read = [_read(model, i) for i, model in enumerate(models)]
     names = [name for name, *_ in read]
     if len(set(names)) < len(names):
@@ -120,7 +120,7 @@ def _mixed(parts: Sequence[tuple[str, float, Distribution]]) -> Distribution:
     if len(parts) == 1 or all(s == services[0] for s in services):
         return services[0]
     kinds = ", ".join(sorted({s.kind for s in services}))
-    raise InputError(f"service times {kinds}", "plan merge", "give exponential ones, or one for all; else simulate")
+    raise InputError(f"service times {kinds}", "calc merge", "give exponential ones, or one for all; else simulate")
 
 
 def _priorities(

@@ -19,7 +19,7 @@ TEXT = {
     ),
     LATE: (
         "the generator was late, which can change this quantile by more than a tenth: `low` and `high` bound it; the mean may be usable. "
-        "Give the generator a core of its own or real-time priority (`sojourn lab doctor`)"
+        "Give the generator a core of its own or real-time priority (`sojourn doctor`)"
     ),
 }
 KEPT = {0.5: "p50_s", 0.9: "p90_s", 0.99: "p99_s", 0.999: "p999_s"}  # of the generator's summary

@@ -280,7 +280,7 @@ def test_the_list_of_verbs_says_of_each_what_it_says_of_itself() -> None:
     """The list alone is made without importing any of them."""
     listed, whole = (get_command(verbs.command_line(words)) for words in (["--help"], None))
     assert isinstance(listed, TyperGroup) and isinstance(whole, TyperGroup)
-    assert list(listed.commands) == list(whole.commands)
+    assert set(listed.commands) == set(whole.commands)
     for name, command in whole.commands.items():
         first = " ".join((command.help or "").split("\n\n")[0].split())
         assert listed.commands[name].help == first

@@ -26,12 +26,12 @@ FUNCTIONS = {
     "oscillation": "sojourn:oscillation", "report": "sojourn:write_html", "study": "sojourn:run_study",
     "serve kv": "sojourn.lab:EmbeddedKv", "design make": "sojourn.design:full_factorial",
     "design analyse": "sojourn.design.analyse.analysis_report:analysis", "design check": "sojourn.findings.benchmark_critique:criticise",
-    "plan configurations": "sojourn:plan", "plan merge": "sojourn.plan:merge", "plan table": "sojourn.plan:staff_table",
-    "plan balance": "sojourn.plan:balance", "lab doctor": "sojourn.lab.doctor:all_checks",
+    "plan": "sojourn:plan", "calc merge": "sojourn.plan:merge", "calc table": "sojourn.plan:staff_table",
+    "calc balance": "sojourn.plan:balance", "doctor": "sojourn.lab.doctor:all_checks",
     "lab topology": "sojourn.lab.machine_topology:machine_topology", "lab disk": "sojourn.lab:slow_disk",
     "lab restore": "sojourn.live_service.restore_plan:put_back_left", "lab clean": "sojourn.lab:clean_stale",
 }  # fmt: skip
-OF_CASES = {"serve bulletin", "serve kv-proxy", "serve messages", "serve nbd", "serve web", "plan storage"}
+OF_CASES = {"serve bulletin", "serve kv-proxy", "serve messages", "serve nbd", "serve web", "calc storage"}
 
 
 def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`sojourn plan storage`: how many cores the I/Os of each storage path need."""
+"""`sojourn calc storage`: how many cores the I/Os of each storage path need."""
 
 from __future__ import annotations
 

@@ -1,0 +1,73 @@
+"""`sojourn doctor`: what is installed here, what this machine can do, what not, and what to install."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import sojourn
+from sojourn.cli.console import console
+from sojourn.terminal import say
+
+if TYPE_CHECKING:
+    from sojourn.lab.doctor import AbilityCheck
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the checks as JSON")] = False) -> None:
+    """Says what works on this machine, and what to install."""
+    from sojourn.lab.doctor import all_checks
+
+    checks = [*_installed(), *all_checks(), _leases()]
+    if as_json:
+        say(json.dumps([vars(check) for check in checks]))
+        return
+    table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
+    for check in checks:
+        mark = Text("yes", "green") if check.good else Text("no", "red")
+        table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
+    console().print(table)
+
+
+def _installed() -> list[AbilityCheck]:
+    """Python, and how sojourn was installed."""
+    from sojourn import _native
+    from sojourn.cases import cases
+    from sojourn.lab.doctor import AbilityCheck
+    from sojourn.version import __version__
+
+    folder = Path(sojourn.__file__).parent
+    python = f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}"
+    dask = find_spec("distributed") is not None
+    return [
+        AbilityCheck("sojourn", True, f"{__version__} in {folder}", "everything"),
+        AbilityCheck("Python", True, f"{python}, {sys.executable}", "everything"),
+        AbilityCheck("native module", True, Path(_native.__file__ or "").name, "load, measurement, exact methods"),
+        AbilityCheck(
+            "packages of cases", True, ", ".join(sorted(cases())) or "none", "services and models of case studies"
+        ),
+        AbilityCheck(
+            "dask", dask, "is there" if dask else "not found", "--on, --agents", "pip install 'sojourn[dask]'"
+        ),
+    ]
+
+
+def _leases() -> AbilityCheck:
+    from sojourn.lab.doctor import AbilityCheck
+    from sojourn.live_service.restore_plan import left
+    from sojourn.live_service.systemd_unit import systemd_run
+
+    if found := left():
+        names = "; ".join(map(str, found))
+        return AbilityCheck(
+            "settings left", False, f"a killed controller left {names}", "services as they were", "sojourn lab restore"
+        )
+    holds = "systemd holds leases" if systemd_run() else "none; no systemd runs that could hold leases of control --act"
+    return AbilityCheck("settings left", True, holds, "services as they were")

@@ -1,0 +1,126 @@
+"""`sojourn --help` and the help of each verb: groups, one short line, three examples that parse, ten options first."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from sojourn.cli.app import asked_words, command_line
+from sojourn.cli.former_names import FORMER, present
+from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
+
+LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns
+MOST_FIRST = 10
+GROUPS = [ASK, MODEL, DECIDE, STUDY, MACHINE]
+
+
+def leaves(command: Any, name: str = "sojourn") -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+    for part, inner in getattr(command, "commands", {}).items():
+        yield from leaves(inner, f"{name} {part}")
+
+
+def sojourn(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sojourn", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+
+
+@pytest.fixture(scope="module")
+def whole() -> Any:
+    return get_command(command_line())
+
+
+def test_every_verb_has_a_group_and_a_short_line(whole: Any) -> None:
+    assert set(whole.commands) == set(VERBS)
+    for name, verb in VERBS.items():
+        assert verb.group in GROUPS and len(verb.line) <= LONGEST_LINE and verb.line.endswith("."), name
+        assert whole.commands[name].rich_help_panel == verb.group
+
+
+def test_the_list_shows_the_groups_in_order_and_ends_with_the_exit_codes() -> None:
+    said = CliRunner().invoke(command_line([]), ["--help"], env={"COLUMNS": "80"}).output
+    at = [said.index(f"─ {group} ─") for group in GROUPS]
+    assert at == sorted(at) and all(len(line) <= 80 for line in said.splitlines())
+    end = said[said.index("Exit codes:") :]
+    assert "7 an objective is missed" in " ".join(end.split()) and "docs/reference/exit-codes.md" in end
+    assert "╭" not in end  # nothing stands behind them
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_three_examples_that_the_verb_understands(whole: Any, name: str) -> None:
+    assert len(set(VERBS[name].examples)) == 3
+    for example in VERBS[name].examples:
+        words = shlex.split(example.removeprefix("sudo "))
+        assert words[:2] == ["sojourn", name] and len(example) <= 100
+        command, rest = whole.commands[name], words[2:]
+        if "--help" in rest:
+            continue
+        while hasattr(command, "commands"):
+            command, rest = command.commands[rest[0]], rest[1:]
+        command.make_context(example, rest)  # raises for what it does not know or lacks; runs nothing
+    said = CliRunner().invoke(command_line([name]), [name, "--help"], env={"COLUMNS": "140"}).output
+    assert all(example in said for example in VERBS[name].examples)
+
+
+def test_at_most_ten_options_come_first(whole: Any) -> None:
+    many = 0
+    for name, command in leaves(whole):
+        own = [one for one in command.params if one.param_type_name == "option"]
+        assert len([one for one in own if not one.rich_help_panel]) <= MOST_FIRST, name
+        many += any(one.rich_help_panel == "More options" for one in own)
+    assert many >= 5
+    for name, verb in VERBS.items():
+        known = {one.name for one in getattr(whole.commands[name], "params", ())}
+        assert set(verb.more) <= known, name
+
+
+@pytest.mark.parametrize("old", FORMER)
+def test_a_former_name_is_understood_and_the_new_one_is_said(old: tuple[str, ...]) -> None:
+    words, note = present([*old, "--json"])
+    assert words == [*FORMER[old], "--json"] and note.endswith(f"sojourn {' '.join(FORMER[old])}")
+    said = sojourn(*old, "--help")
+    assert said.returncode == 0 and said.stderr.splitlines() == [note]
+    assert f"sojourn {' '.join(FORMER[old])} " in said.stdout.splitlines()[1]
+
+
+def test_what_is_no_former_name_stays() -> None:
+    assert present(["plan", "model.toml"]) == (["plan", "model.toml"], "")
+    assert present([]) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("sojourn mea", ["measure"]), ("sojourn load --rat", ["--rate"]), ("sojourn calc ba", ["balance"])],
+)
+def test_a_shell_is_told_what_could_follow(typed: str, offered: list[str]) -> None:
+    """As the script of `sojourn --show-completion bash` asks."""
+    asks = {"COMP_WORDS": typed.replace(" ", "\n"), "COMP_CWORD": str(typed.count(" "))}
+    code = "import sys; from sojourn.cli import main; sys.argv = ['sojourn']; main()"
+    command = [sys.executable, "-c", code]
+    env = {**os.environ, "_SOJOURN_COMPLETE": "complete_bash", **asks}
+    said = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert said.stdout.split() == offered, said.stderr
+    zsh = {"_SOJOURN_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": typed}
+    assert asked_words(["anything"], zsh) == typed.split()[1:]
+
+
+def test_completion_is_offered() -> None:
+    said = sojourn("--help")
+    assert "--install-completion" in said.stdout and "--show-completion" in said.stdout
+
+
+def test_no_colour_is_asked_for_by_its_variable() -> None:
+    """https://no-color.org: a variable that is not empty, whatever its value; FORCE_COLOR stands for a terminal here."""
+    coloured = sojourn("methods", FORCE_COLOR="1", TERM="xterm-256color")
+    plain = sojourn("methods", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+    assert "\x1b[3" in coloured.stdout or "\x1b[2" in coloured.stdout
+    assert not [part for part in plain.stdout.split("\x1b[")[1:] if part.startswith(("3", "4", "9"))]
