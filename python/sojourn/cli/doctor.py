@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-import sojourn
 from sojourn.cli.console import console
 from sojourn.terminal import say
 
@@ -43,11 +42,10 @@ def _installed() -> list[AbilityCheck]:
     from sojourn.lab.doctor import AbilityCheck
     from sojourn.version import __version__
 
-    folder = Path(sojourn.__file__).parent
     python = f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}"
     dask = find_spec("distributed") is not None
     return [
-        AbilityCheck("sojourn", True, f"{__version__} in {folder}", "everything"),
+        AbilityCheck("sojourn", True, f"{__version__} in {Path(__file__).parents[1]}", "everything"),
         AbilityCheck("Python", True, f"{python}, {sys.executable}", "everything"),
         AbilityCheck("native module", True, Path(_native.__file__ or "").name, "load, measurement, exact methods"),
         AbilityCheck(
