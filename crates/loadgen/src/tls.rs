@@ -1,5 +1,7 @@
 //! TLS for https:// targets: whom we trust, sessions, and what is wrong where there is none.
 
+mod certificate_errors;
+mod pinned_certificates;
 mod trusted_certificates;
 
 use std::io;
@@ -7,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::ServerName;
-use rustls::{CertificateError, ClientConfig, ClientConnection, Error};
+use rustls::{AlertDescription, ClientConfig, ClientConnection, Error};
 
 use crate::config::TlsConfig;
 use crate::config_error::ConfigError;
@@ -113,37 +115,49 @@ pub fn explain(cause: &io::Error, host: &str) -> (String, &'static str) {
         return (said, "look whether the service speaks TLS there; http:// if it does not");
     };
     match error {
-        Error::InvalidCertificate(certificate) => explain_certificate(certificate, host),
+        Error::InvalidCertificate(certificate) => certificate_errors::explain(certificate, host),
         Error::InvalidMessage(_) => {
             ("what answers there does not speak TLS".to_string(), "give http://, or the port that speaks TLS")
         }
-        Error::AlertReceived(alert) => (
-            format!("the service ended the TLS handshake: {alert:?}"),
-            "look into its log: it may want a client certificate, or another version of TLS",
+        Error::AlertReceived(alert) => {
+            let (said, remedy) = explain_alert(*alert);
+            (format!("the service ended the TLS handshake: {said}"), remedy)
+        }
+        Error::PeerIncompatible(_) | Error::NoApplicationProtocol => (
+            "the service's TLS has no version, cipher or protocol in common with what is offered here"
+                .to_string(),
+            "let it speak TLS 1.2 or 1.3, with ECDHE and AES-GCM or ChaCha20, and HTTP/1.1",
         ),
-        other => (format!("TLS: {other}"), "look whether the service speaks TLS 1.2 or 1.3 there"),
+        Error::NoCertificatesPresented => {
+            ("the service shows no certificate".to_string(), "give it one, or http:// if it speaks no TLS")
+        }
+        _ => (
+            "what the service says in the TLS handshake is not what TLS allows".to_string(),
+            "look whether the service speaks TLS 1.2 or 1.3 there, and into its log",
+        ),
     }
 }
 
-fn explain_certificate(certificate: &CertificateError, host: &str) -> (String, &'static str) {
-    let (said, remedy) = match certificate {
-        CertificateError::UnknownIssuer => (
-            "its certificate is signed by an authority that is not trusted here".to_string(),
-            "give --ca FILE with that authority's certificate, or --insecure to take any",
+/// What a service says when it ends a handshake (RFC 8446, 6.2).
+fn explain_alert(alert: AlertDescription) -> (&'static str, &'static str) {
+    match alert {
+        AlertDescription::CertificateRequired
+        | AlertDescription::NoCertificate
+        | AlertDescription::AccessDenied => {
+            ("it wants a certificate of the client", "ask a port that wants none; none can be given here")
+        }
+        AlertDescription::ProtocolVersion
+        | AlertDescription::InsufficientSecurity
+        | AlertDescription::HandshakeFailure => (
+            "no version or cipher in common",
+            "look into its log: it may want another version of TLS, or a certificate of the client",
         ),
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => (
-            format!("its certificate is not for {host}"),
-            "use a name that is in the certificate, or --insecure to take any",
-        ),
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
-            "its certificate has expired".to_string(),
-            "renew it, look at this machine's clock, or --insecure to take any",
-        ),
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => (
-            "its certificate is not valid yet".to_string(),
-            "look at this machine's clock, or --insecure to take any",
-        ),
-        other => (format!("its certificate is not accepted: {other}"), "mend it, or --insecure to take any"),
-    };
-    (said, remedy)
+        AlertDescription::UnrecognisedName => {
+            ("it does not know the name that was asked for", "use a name that it serves")
+        }
+        AlertDescription::NoApplicationProtocol => {
+            ("it does not speak HTTP/1.1", "ask a port that speaks HTTP/1.1 over TLS")
+        }
+        _ => ("it gives no reason that helps", "look into its log: it may want a certificate of the client"),
+    }
 }

@@ -92,6 +92,30 @@ fn certificates_that_do_not_fit_are_told_before_the_load() {
     assert!(refusal(&config).contains("without a certificate"));
 }
 
+/// Issue 29, point 13: what `openssl req -x509` makes by default.
+#[test]
+fn a_services_own_certificate_given_as_ca_is_enough() {
+    for old in [false, true] {
+        // Signed by itself, and flagged an authority; then one that an authority signed whose certificate is not given.
+        for name in ["own", "good"] {
+            let server = TlsServer::start(name, old);
+            let mut config = server.load("/");
+            config["tls"] = json!({"ca": certificates().join(format!("{name}.pem"))});
+            let (summary, _, _out) = load(&format!("pinned-{name}-{old}"), &config);
+            assert!(summary.ok > 5 && summary.failed == 0, "{name}: {:?}", summary.failures);
+        }
+    }
+    for (name, part) in [("own-other", "not for localhost"), ("own-expired", "has expired")] {
+        let mut config = TlsServer::start(name, false).load("/");
+        config["tls"] = json!({"ca": certificates().join(format!("{name}.pem"))});
+        let message = refusal(&config);
+        assert!(message.contains(part), "{name}: {message}");
+    }
+    // Another certificate given: this one is told, with what helps.
+    let message = refusal(&TlsServer::start("own", false).load("/"));
+    assert!(message.contains("authority's (CA:TRUE), and not one that --ca gave; give --ca"), "{message}");
+}
+
 #[test]
 fn what_does_not_speak_tls_is_told_before_the_load() {
     let server = common::TestServer::start();

@@ -56,8 +56,8 @@ def http_load(
     Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with
     `template` placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none.
     `status`: those that a good answer may have. https:// is trusted by the authorities of this machine, by those in the
-    PEM file `ca`, or (`insecure`) whatever certificate it shows. `unix_socket`: where all of it goes. `realtime`: the thread asks
-    for real-time priority, and says where it is refused.
+    PEM file `ca` (or the service's own certificate there), or (`insecure`) whatever certificate it shows. `unix_socket`: where all
+    of it goes. `realtime`: the thread asks for real-time priority, and says where it is refused.
 
     Raises:
         InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
+use super::pinned_certificates::AuthoritiesOrPinned;
 use crate::config::TlsConfig;
 use crate::config_error::ConfigError;
 
@@ -21,6 +23,7 @@ const BUNDLES: [&str; 4] = [
 ];
 /// As with other programs, this variable names another file.
 const BUNDLE_VARIABLE: &str = "SSL_CERT_FILE";
+const UNREADABLE: &str = "a file with a certificate that cannot be read";
 
 /// A client that trusts whom it is told to, speaks HTTP/1.1, and TLS 1.2 or 1.3.
 pub fn client(wanted: &TlsConfig) -> Result<ClientConfig, ConfigError> {
@@ -32,27 +35,35 @@ pub fn client(wanted: &TlsConfig) -> Result<ClientConfig, ConfigError> {
         let any = Arc::new(AcceptAnyCertificate(provider));
         builder.dangerous().with_custom_certificate_verifier(any).with_no_client_auth()
     } else {
-        builder.with_root_certificates(roots(wanted)?).with_no_client_auth()
+        let (roots, given) = roots(wanted)?;
+        let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        let authorities = authorities
+            .map_err(|cause| wrong("--ca", cause.to_string(), "give certificates of authorities"))?;
+        let verifier = Arc::new(AuthoritiesOrPinned::new(authorities, given));
+        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
 
-fn roots(wanted: &TlsConfig) -> Result<RootCertStore, ConfigError> {
-    let mut roots = RootCertStore::empty();
+/// The authorities, and the certificates that were given by name: each of these may be the server's own.
+fn roots(wanted: &TlsConfig) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), ConfigError> {
+    let (mut roots, mut given) = (RootCertStore::empty(), Vec::new());
     if let Some(path) = &wanted.ca {
         let place = format!("--ca {}", path.display());
         for certificate in read(path, &place, "give a file of certificates in PEM")? {
-            let refused =
-                |cause: Error| wrong(&place, cause.to_string(), "give the authority's certificate in PEM");
-            roots.add(certificate).map_err(refused)?;
+            let refused = |_: Error| {
+                wrong(&place, UNREADABLE.to_string(), "give certificates in PEM, as openssl writes them")
+            };
+            roots.add(certificate.clone()).map_err(refused)?;
+            given.push(certificate);
         }
     } else {
         let (path, remedy) = (bundle()?, "mend it, or give --ca FILE");
         // Of a system's many, some may be of kinds that are not known here.
         roots.add_parsable_certificates(read(&path, &path.display().to_string(), remedy)?);
     }
-    Ok(roots)
+    Ok((roots, given))
 }
 
 fn bundle() -> Result<PathBuf, ConfigError> {
