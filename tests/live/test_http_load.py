@@ -178,7 +178,9 @@ def test_https_and_what_can_be_wrong_with_it(tmp_path: Path, certificates: Path)
         own = service.url.replace("127.0.0.1", "localhost")
         ran(Command(tmp_path, "load", own, *LOAD, "--ca", certificates / "own.pem", "--json"))
         assert len(service.heard) > 30
-        one_message(Command(tmp_path, "load", own, *LOAD, "--ca", ca, *run), 5, "an authority's", "this very certificate")
+        one_message(
+            Command(tmp_path, "load", own, *LOAD, "--ca", ca, *run), 5, "an authority's", "this very certificate"
+        )
     with recording() as service:
         url = service.url.replace("http", "https")
         one_message(Command(tmp_path, "load", url, *LOAD, "--insecure", *run), 5, "does not speak TLS", "give http://")

@@ -17,9 +17,9 @@ from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.fit.run_measurements import measurements
 from sojourn.fit.starting_values import starts
-from sojourn.fit.what_would_tell import SAME, WhatWouldTell, to_watch, unwatched
-from sojourn.model import Closed, Model, Open
-from sojourn.model.parameters import NumberByFactor
+from sojourn.fit.untold_unknowns import names_of, not_varied, refusal, told_ever
+from sojourn.fit.what_would_tell import to_watch, unwatched
+from sojourn.model import Model
 
 Array = NDArray[np.float64]
 SMOOTHINGS, ROUNDS, CLOSE = 2, 12, 0.02  # CLOSE: of what a common start is off by, a logarithm
@@ -127,17 +127,7 @@ class FitProblem:
         first = self.weight[:, None] * nonlinear_least_squares.slopes(
             self.predicted, self.scale, self.scale.begun(self.starts[0])
         )
-        _, sizes, directions = np.linalg.svd(first, full_matrices=False)
-        if sizes[-1] > SAME * sizes[0]:
-            return
-        names, keys = self._untold(first, directions[-1]), [s.key for s in self.seen]
-        would = WhatWouldTell(self.model, self.points, keys, self.starts[0])
-        vary, watch = would.factors(self._not_varied()), would.resources()
-        further = [] if vary else would.further([n for n in self._known() if n not in self._not_varied()])
-        told = to_watch(watch)
-        told += [f"vary {' or '.join(vary)} too"] if vary else []
-        told += [f"vary {' or '.join(further)} further"] if further else []
-        self._refuse(names, told, ": neither another load nor a resource that is watched tells them")
+        told_ever(self.model, self.points, [s.key for s in self.seen], self.paths, first, self.starts[0])
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
         """Raises FitError for unknowns that the runs do not tell apart where the search ended."""
@@ -148,36 +138,10 @@ class FitProblem:
         for size, direction in zip(sizes, directions, strict=True):
             may_be_0 = all(self.scale.linear[i] for i in np.flatnonzero(np.abs(direction) > 0.3))
             if size * APART < spread and not may_be_0:  # an unknown that may be 0, and is near it, is told well enough
-                more = self._not_varied()
+                more = not_varied(self.model, self.points)
                 vary = f"vary {' or '.join(more)} too" if more else "measure nearer to saturation"
-                names = self._untold(weighted, direction)
-                self._refuse(names, [*to_watch(unwatched(self.model, [s.key for s in self.seen], names)), vary])
-
-    def _untold(self, weighted: Array, direction: Array) -> list[str]:
-        part = np.abs(direction) * np.linalg.norm(weighted, axis=0)  # what cancels, whatever the scales
-        part = part if part.max() > 1e-6 * np.linalg.norm(weighted) else np.abs(direction)
-        return [p for p, d in zip(self.paths, part, strict=True) if d > 0.3 * part.max()]
-
-    def _refuse(self, names: Sequence[str], remedies: Sequence[str], none: str = "") -> None:
-        what = f"the runs do not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
-        *first, last = [f"give {'one of them' if len(names) > 1 else 'it'}", *remedies]
-        raise FitError(what, "fit", f"{', '.join(first)}, or {last}" if first else last + none)
-
-    def _not_varied(self) -> list[str]:
-        """Factors that the model has and the runs had at one value."""
-        varied = {n for n in self.points[0] if len({repr(point.get(n)) for point in self.points}) > 1}
-        return [n for n in self._known() if n not in varied]
-
-    def _known(self) -> list[str]:
-        """Factors that the model has: its loads, those of the runs, and what was measured of each."""
-        loads = [
-            n
-            for n, kind in (("rate_per_s", Open), ("users", Closed))
-            if any(isinstance(c, kind) for c in self.model.classes)
-        ]
-        own = [v.of if isinstance(v, NumberByFactor) else n for n, v in self.model.parameters.items()]
-        had = [n for n in dict.fromkeys(own) if n in self.points[0]]
-        return list(dict.fromkeys([*loads, *self.model.factors, *had]))
+                names = names_of(self.paths, weighted, direction)
+                raise refusal(names, [*to_watch(unwatched(self.model, [s.key for s in self.seen], names)), vary])
 
     def model_error(
         self, x: Array, jacobian: Array, sensitivity: Array, draws: Array

@@ -1,5 +1,6 @@
 """Model files of `[fit]`, before any run is made: a resource that the system does not have, a factor that changes nothing, a
-configuration that no method answers. A run costs minutes; each of these would be told only after all of them."""
+configuration that no method answers, unknowns that no planned run tells. A run costs minutes; each of these would be told only after
+all of them."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import InputError, StudyError
+from sojourn.errors import FitError, InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.meter_errors import INTERRUPTS
 from sojourn.fit.model_evaluation import ModelEvaluator
+from sojourn.fit.planned_runs import check_planned
 from sojourn.model import Model
 from sojourn.model.parameters import NumberByFactor
 from sojourn.study.study_file import at
@@ -38,6 +40,7 @@ def check_models(files: Iterable[Path], system: System, fitted: Sequence[Point],
             changes_something([model], seen, point, f"{file}: ")
         _answered(model, known_runs, "section", file)
         _answered(model, wanted, "predict", file)
+        _told(model, known_runs, file)
 
 
 def _resources(system: System) -> Collection[str] | None:
@@ -80,6 +83,18 @@ def _answered(model: Model, points: Sequence[Point], table: str, file: Path) -> 
         except InputError as error:
             value = f"{error.place}: {error.value}"
             raise StudyError(value, f"{file}, with the factors of {where}", error.remedy) from None
+
+
+def _told(model: Model, points: Sequence[Point], file: Path) -> None:
+    """The runs can tell the unknowns of the model, at the loads that are known before."""
+    if any(SHARE in point.factors for point in points):
+        return
+    try:
+        check_planned(model, [_without_share(point.factors) for point in points])
+    except FitError as error:
+        raise StudyError(
+            error.value, f"{file}, with the factors of all [[section]] that are fitted", error.remedy
+        ) from None
 
 
 def _without_share(factors: Factors) -> Factors:

@@ -13,10 +13,13 @@ from sojourn.errors import FitError, StudyError
 from sojourn.study import run_study
 
 ONE = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"').replace("hold_out = { rate_per_s = [20.0] }\n", "")
-# two queues of equal demand: which of them has which, no response time tells
+# a further queue, of which the true model has none: its time wanders off to nothing, which is found after the runs
 UNTOLD = FREE.replace("[stations.cpu]", "[stations.cpu]\n[stations.disk]").replace(
-    "cpu = { user = { free = true } }", "cpu = { user = { free = true } }\ndisk = { user = { free = true } }"
+    "cpu = { user = { free = true } }",
+    "cpu = { user = { free = true, start = 0.015 } }\ndisk = { user = { free = true, start = 0.001 } }",
 )
+# two queues that are alike: which of them has which time, no response time tells
+ALIKE = UNTOLD.replace(", start = 0.015", "").replace(", start = 0.001", "")
 
 
 @pytest.fixture
@@ -72,6 +75,8 @@ def test_check_judges_the_file_and_its_models_and_runs_nothing(folder: Path) -> 
     ("text", "told"),
     [
         (FREE + '[observed]\ncpu = "nothing"\n', "the system has no resource 'nothing'"),
+        (ALIKE, "the planned runs would not tell demands_s.cpu.user and demands_s.disk.user apart"),
+        (FREE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n", "demands_s.cpu.user and visits.cpu.user"),
         (FREE.replace("[stations.cpu]", "[stations.cpu]\nschedule = [[0, 1], [5, 2]]\nperiod_s = 10"), "schedule"),
     ],
 )
