@@ -24,7 +24,10 @@ Requests = Annotated[Path | None, typer.Option(help="a weighted list of requests
 Status = Annotated[str | None, typer.Option(help="statuses of a good answer: 200 or 200,201 [200]", **HTTP)]
 BearerEnv = Annotated[str | None, typer.Option(help="environment variable with a bearer token", metavar="NAME", **HTTP)]
 BasicEnv = Annotated[str | None, typer.Option(help="environment variable with user:password", metavar="NAME", **HTTP)]
-Ca = Annotated[Path | None, typer.Option("--ca", help="https: PEM file of authorities to trust, or the service's own certificate", **HTTP)]
+Ca = Annotated[
+    Path | None,
+    typer.Option("--ca", help="https: PEM file of authorities to trust, or the service's own certificate", **HTTP),
+]
 Insecure = Annotated[bool | None, typer.Option("--insecure", help="https: take any certificate", **HTTP)]
 UnixSocket = Annotated[Path | None, typer.Option(help="a Unix socket instead of the URL's host", **HTTP)]
 Objectives = Annotated[
