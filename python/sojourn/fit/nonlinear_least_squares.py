@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
+from scipy.optimize import OptimizeResult, least_squares
 
+from sojourn.fit.searches_in_step import in_step
 from sojourn.model.unknown_parameters import Unknown
 
 Array = NDArray[np.float64]
@@ -62,41 +64,43 @@ def fitted(predicted: Predicted, measured: Array, weight: Array, scale: Paramete
     if not starts.shape[1]:
         return np.zeros(0)
 
-    seen: dict[bytes, tuple[Array, Array]] = {}  # the last point: a search asks for its slopes after its residuals
+    def search(start: Array, ask: Callable[[Array], tuple[Array, Array]]) -> OptimizeResult:
+        last: dict[bytes, tuple[Array, Array]] = {}  # slopes are asked for after the residuals of the same point
 
-    def both(x: Array) -> tuple[Array, Array]:
-        """Values and slopes at a point, by one call: most of what few networks take is the same for more of them."""
-        if (key := x.tobytes()) not in seen:
-            seen.clear()
-            seen[key] = values_and_slopes(predicted, scale, x)
-        return seen[key]
+        def both(x: Array) -> tuple[Array, Array]:
+            if (key := x.tobytes()) not in last:
+                last.clear()
+                last[key] = ask(x.copy())
+            return last[key]
 
-    def residuals(x: Array) -> Array:
-        return weight * (both(x)[0] - measured)
+        return least_squares(
+            lambda x: weight * (both(x)[0] - measured),
+            np.clip(scale.inward(start), scale.low + 1e-9, scale.high - 1e-9),
+            lambda x: weight[:, None] * both(x)[1],
+            bounds=(scale.low, scale.high),
+            xtol=1e-8,
+            ftol=1e-10,
+        )
 
-    def jacobian(x: Array) -> Array:
-        return weight[:, None] * both(x)[1]
-
-    best = None
-    for start in starts:
-        x0 = np.clip(scale.inward(start), scale.low + 1e-9, scale.high - 1e-9)
-        found = least_squares(residuals, x0, jacobian, bounds=(scale.low, scale.high), xtol=1e-8, ftol=1e-10)
-        best = found if best is None or found.cost < best.cost else best
-    assert best is not None, "one start at least"
-    return np.asarray(best.x)
+    found = in_step(
+        lambda points: values_and_slopes(predicted, scale, np.stack(points)),
+        [partial(search, start) for start in starts],
+    )
+    return np.asarray(min(found, key=lambda one: float(one.cost)).x)
 
 
 def slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> Array:
     """n x p, of the logarithms by what is searched."""
-    return values_and_slopes(predicted, scale, x)[1]
+    return values_and_slopes(predicted, scale, x[None])[0][1]
 
 
-def values_and_slopes(predicted: Predicted, scale: ParameterScale, x: Array) -> tuple[Array, Array]:
-    """n logarithms, and n x p, their slopes by what is searched; all points in one call."""
-    up = np.where(x + STEP <= scale.high, STEP, -STEP)
-    points = np.vstack([x, x + np.diag(up)])
-    values = predicted(scale.outward(points))
-    return values[0], np.asarray((values[1:] - values[0]).T / up)
+def values_and_slopes(predicted: Predicted, scale: ParameterScale, points: Array) -> list[tuple[Array, Array]]:
+    """At each of `points`, S x p: n logarithms, and n x p, their slopes by what is searched; all in one call, as most of what a few
+    networks take is the same for more of them."""
+    ups = np.where(points + STEP <= scale.high, STEP, -STEP)
+    asked = np.concatenate([np.vstack([x, x + np.diag(up)]) for x, up in zip(points, ups, strict=True)])
+    values = predicted(scale.outward(asked)).reshape(len(points), points.shape[1] + 1, -1)
+    return [(one[0], np.asarray((one[1:] - one[0]).T / up)) for one, up in zip(values, ups, strict=True)]
 
 
 def refitted(

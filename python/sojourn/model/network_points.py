@@ -73,6 +73,8 @@ class NetworkPoints(Sequence[Network]):
         return self.made[point]
 
     def __iter__(self) -> Iterator[Network]:
+        if not self.columns and not self.parts:
+            return (self.bases[base] for base in self.which.tolist())
         return (self[point] for point in range(len(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -103,7 +105,7 @@ class NetworkPoints(Sequence[Network]):
         return self.by_base(number)
 
     def by_base(self, told: Callable[[Network], Any]) -> Values:
-        """P, of what no number of a point changes; an array of objects where it tells a text."""
+        """P x what is told, which no number of a point changes; an array of objects where it is a text."""
         found = [told(base) for base in self.bases]
         texts = any(isinstance(one, str) for one in found)
         return np.array(found, object if texts else None)[self.which]
