@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
+from sojourn.fit.drawn_quantiles import of_mean
 from sojourn.query.objectives import Objective, judge
 from sojourn.runs.generator_lateness import LATE_REASON, LatenessError, lateness_error
 from sojourn.runs.measurement_window import in_window, responses
@@ -20,6 +22,7 @@ from sojourn.units import USUAL_LEVEL
 GUESSED = 0.1  # relative standard error of a mean without an interval
 TAIL = 0.9  # quantiles from here on are late as the p99 is
 BATCHES, LEAST_ABOVE = 20, 5  # of a run; requests above a quantile, below which nothing is said of its error
+TAIL_REQUESTS = 50  # that tell how an exponential tail falls
 
 
 def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Objective]) -> CapacityRun:
@@ -82,19 +85,36 @@ def _error(row: Mapping[str, float | None]) -> float:
 
 
 def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> float | None:
-    """Relative standard error of a quantile: that of the share of requests above it, by batches, over the density there, which is that of
-    an exponential tail of the mean excess seen (P. Heidelberger, P. A. W. Lewis, Quantile Estimation in Dependent Sequences, Operations
-    Research 32 (1984), 185-209; batches as of means). None where too few are above."""
+    """Relative standard error of a quantile, as the requests of the run tell it. None where too few are above."""
     requests = folder.frame("requests")
     if requests is None or not value:
         return None
     start_s, end_s = folder.manifest["window_s"]
     inside = in_window(responses(requests), (start_s, end_s)).sort("intended_s").filter(pl.col("failure") == 0)
-    times = inside["response_s"].to_numpy()
-    above = times > value
-    if above.sum() < LEAST_ABOVE or len(times) < BATCHES:
+    error = quantile_error(inside["response_s"].to_numpy(), value, one.q)
+    return None if error is None else math.hypot(error, _late(folder, one.q).error)
+
+
+def quantile_error(times_s: NDArray[np.float64], value_s: float, q: float) -> float | None:
+    """Of `times_s` in the order of arrival, whose quantile is `value_s`. The quadratic mean of two, neither of which holds alone
+    (benches/capacity): one is that of the share of requests above it, by batches, over the density there, which is that of an exponential
+    tail (P. Heidelberger, P. A. W. Lewis, Quantile Estimation in Dependent Sequences, Operations Research 32 (1984), 185-209); long
+    waits come together, so that batches of a short run state too little. The other is that of the mean waiting, as many times as
+    for an exponential law (`of_mean`). None where fewer than five are above."""
+    above = times_s > value_s
+    count = len(times_s)
+    if above.sum() < LEAST_ABOVE or count < BATCHES:
         return None
-    shares = np.array([part.mean() for part in np.array_split(above, BATCHES)])
-    error = float(shares.std(ddof=1)) / math.sqrt(BATCHES)
-    late = _late(folder, one.q).error
-    return math.hypot(error / float(above.mean()) * float((times[above] - value).mean()) / value, late)
+    ordered = np.sort(times_s)
+    tail = max(int(above.sum()), min(TAIL_REQUESTS, count // 10))  # few say little of how far apart they are
+    beyond_s = float((ordered[-tail:] - ordered[-tail - 1]).mean())
+    by_share = _batch_error(above.astype(float)) / float(above.mean()) * beyond_s
+    alone_s = float(ordered[: max(count // 10, 1)].mean())
+    waited_s = max(float(times_s.mean()) - alone_s, 1e-9)
+    by_mean = of_mean(q) * _batch_error(times_s) / waited_s * (value_s - alone_s)
+    return math.hypot(by_share, by_mean) / math.sqrt(2) / value_s
+
+
+def _batch_error(values: NDArray[np.float64]) -> float:
+    """Standard error of a mean."""
+    return float(np.std([part.mean() for part in np.array_split(values, BATCHES)], ddof=1)) / math.sqrt(BATCHES)

@@ -5,8 +5,7 @@ multiplied by a factor that the runs tell: what they measured over what the mode
 a straight line in that of the rate, around 0 before any run; a run counts by how well it knows its quantile (linear regression with a
 normal prior: Gelman et al., Bayesian Data Analysis (2013), 14.8). Each draw of the model has a factor of its own: where runs are near the
 answer they tell the level, and the model the form alone. A mean has such a factor, too, of little freedom. Where the method has no
-quantiles the waiting takes their place: what the mean is beyond that of the lightest run, against the same of the quantile; and nothing
-is believed of the factor beforehand.
+quantiles they are made of its means (`quantiles_by_means`), and less is believed of the factor beforehand.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from sojourn.capacity.quantiles_by_means import quantiles_by_means
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
@@ -33,7 +33,7 @@ FIRST_DRAWS, FIRST_POINTS = 60, 16  # that tell where the rates are that matter,
 POINTS = 24  # among these
 ROOM = 1.5  # of the upper end of saturation: a rate that hardly any draw bears
 FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
-VAGUE = 2.0  # the same, where the factor stands for the form itself
+VAGUE = 2.0  # both in these units, where the quantile was made of means
 OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
 STATED = 4  # degrees of freedom with which runs are believed to differ by what they state (Gelman et al. (2013), 2.6)
@@ -117,8 +117,8 @@ def limit_of(
 @dataclass(frozen=True)
 class _Asked:
     """A figure and its limit in s; by run: its rate, the logarithm of measured over predicted (draws x runs), the standard error of
-    that; what is believed of it beforehand (standard deviation). `quantity`: what the model is asked for it. The figure is `base_s` and
-    a factor times what that is beyond `least_s`; both are 0 where the model tells the figure itself."""
+    that; what is believed of the factor beforehand and of its slope (standard deviations). `quantity`: what the model is asked for it;
+    `made`: the quantile that is made of means, where that is the mean."""
 
     limit_s: float
     quantity: Quantity
@@ -126,8 +126,8 @@ class _Asked:
     logs: Array
     errors: Array
     before: float
-    base_s: float = 0.0
-    least_s: float = 0.0
+    slope: float = SLOPE
+    made: float | None = None
 
     @staticmethod
     def of(predictor: Predictor, one: Objective, measured: Sequence[MeasuredFigures]) -> _Asked:
@@ -136,29 +136,22 @@ class _Asked:
             measured = [MeasuredFigures(m.rate_per_s, {"mean": m.mean_s}, m.error, m.mean_s) for m in measured]
         known = [m for m in measured if m.figures.get(one.figure)]
         rates = np.array([m.rate_per_s for m in known])
-        quantity, before = quantity_of(one), FORM
+        quantity, before, slope, made = quantity_of(one), FORM, SLOPE, None
         least_s = min((m.mean_s for m in known), default=0.0)
-        base_s = 0.0
         said = _told(predictor, rates, quantity)
         values = np.array([m.figures[one.figure] for m in known])
         errors = np.array([m.error_of(one.figure, least_s) for m in known])
         if one.figure == "mean":
             before, errors = OWN, np.array([max(m.error, LEAST_ERROR) for m in known])
-        if said is None:  # by what is beyond the least of each: waiting
-            quantity, before, base_s = mean, VAGUE, float(values.min(initial=math.inf))
-            said = _said(predictor, rates, mean) - least_s
-            errors = errors * values / np.maximum(values - base_s, 1e-9)
-            values = values - base_s
+        if said is None:
+            quantity, before, slope, made = mean, VAGUE * FORM, VAGUE * SLOPE, one.q
+            said = quantiles_by_means(predictor, {}, rates, one.q, DRAWS)
         middle = np.median(said, axis=0)
         ok = np.isfinite(middle) & (middle > 0) & (values > 0)
         # a draw that is full where a run was not says nothing there of the form
         said = np.where(np.isfinite(said) & (said > 0), said, middle)
         logs = np.log(values[ok] / said[:, ok])
-        return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, base_s, least_s if base_s else 0.0)
-
-    def values(self, told: Array, rate_per_s: float) -> Array:
-        """What the figure is, s, by draw and rate, from what the model says of `quantity`; the factor is that at a rate."""
-        return self.base_s + self.factors(rate_per_s, len(told))[:, None] * (told - self.least_s)
+        return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, slope, made)
 
     def factors(self, rate_per_s: float, count: int) -> Array:
         """`count` draws of the factor, at a rate: each of what its own draw of the model says at the rates that were run, so that the
@@ -167,8 +160,7 @@ class _Asked:
             return np.exp(self.before * _normal(count))
         terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / rate_per_s)])
         weighted = terms / self.errors**2
-        slope = SLOPE if self.base_s == 0 else VAGUE
-        before = np.diag([1 / self.before**2, 1 / slope**2])
+        before = np.diag([1 / self.before**2, 1 / self.slope**2])
         covariance = np.linalg.inv(weighted @ terms.T + before)
         logs = self.logs if count == len(self.logs) else np.median(self.logs, axis=0)[None]
         middle = np.median(self.logs, axis=0)
@@ -234,12 +226,16 @@ def _limits(
 ) -> Array:
     """By draw: where the first figure is above its limit, between the rates. Without any: where it saturates."""
     mean = Quantity("response_time")
-    wanted = list(dict.fromkeys([one.quantity for one in asked] or [mean]))
+    wanted = list(dict.fromkeys([one.quantity for one in asked if one.made is None] or [mean]))
     found = predictor.values([settings], rates, wanted, min(draws, predictor.draws))
     if not asked:
         return _crossings(rates, found[mean][:, 0, :], math.inf)
-    each = [one.values(found[one.quantity][:, 0, :], answer_per_s) for one in asked]
-    return np.min([_crossings(rates, values, one.limit_s) for one, values in zip(asked, each, strict=True)], axis=0)
+    limits = []
+    for one in asked:
+        made = one.made and quantiles_by_means(predictor, settings, rates, one.made, draws)
+        told = found[one.quantity][:, 0, :] if made is None else made
+        limits.append(_crossings(rates, one.factors(answer_per_s, len(told))[:, None] * told, one.limit_s))
+    return np.min(limits, axis=0)
 
 
 def _crossings(rates: Array, values: Array, limit: float) -> Array:

@@ -17,6 +17,7 @@ from sojourn.capacity.capacity_answer import answer_of, failures_missed, times_o
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.capacity_run import capacity_run
 from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.run_length import lacking_s
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 from sojourn.capacity.search_state import SearchState, state_of
 from sojourn.capacity.what_limits import full_at
@@ -28,15 +29,17 @@ from sojourn.units import per_second, percent, seconds
 
 Measured = Callable[[float, float], RunFolder]
 BEGIN = (0.3, 0.55, 0.8)  # of the rate that a few users had: the rates before there is a model
-SHORT = 1 / 3  # of a run, at those
-SHORTEST_S = 4.0
+SHORTEST_S = 4.0  # of a run, and of one that only leads to others
+STEERING = 300  # requests that such a run has, even where that takes longer
+AIM = 0.8  # of the precision: how narrow the interval shall be after the next run
 FIT_S = 5.0  # that a fit takes beside a run, before one is known
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
 MOST_FULL = 0.9  # of the lower end of saturation
 BELOW_FULL = 0.8  # of a rate of which more came than left
-SAME = 0.03  # rates that differ by less tell the same
-BELOW = 0.94  # of the answer, where the answer itself was measured
+SAME = 0.02  # rates that differ by less are one
+BELOW = 0.97  # of a rate that was measured already
+TELLS, RISES = 0.85, 1.1  # of the answer: a run below, that much above the others, leads to a higher one
 NEAR = 0.6  # of the answer: an answer further beyond what was run is not believed
 
 
@@ -56,7 +59,7 @@ def search(
     Args:
         measured: a rate in 1/s, a length in s → a judged run folder. light: what few users saw.
         objectives: `mean`, `pQ` or `errors` below a limit, all of them.
-        run_s: length of a run; the first three are shorter. No run begins that would end too late.
+        run_s: the longest run; one is as long as the answer needs. No run begins that would end too late.
         clock: s since the search began, the look at few users included; from now on by default.
         settings: factors of the service, to be predicted and not run.
         told: is given a line after each run.
@@ -84,6 +87,7 @@ class _Search:
         self.beside_s = FIT_S  # what a run takes beside its length
         self.folders: list[RunFolder] = []
         self.runs: list[CapacityRun] = []
+        self.lengths_s: list[float] = []
         self.known = SearchState()
         self.before: RateInterval | None = None  # the answer before the last run
 
@@ -93,7 +97,7 @@ class _Search:
             text = " and ".join(one.text for one in self.objectives)
             self.known = SearchState(why=f"no rate meets {text}: a single user misses {self.light.missed}")
         while not stopped:
-            stopped = self.stop() or self.make(self.next_rate(), self.length_s())
+            stopped = self.stop() or self.make(rate := self.next_rate(), self.length_s(rate))
         return answer_of(
             self.known, self.folders, self.runs, self.objectives, self.light, self.limits, self.settings, stopped,
             self.clock(),
@@ -109,6 +113,7 @@ class _Search:
                 raise
             return f"stopped at {per_second(rate)}: {error.value}"
         self.folders.append(folder)
+        self.lengths_s.append(length_s)
         self.runs.append(capacity_run(folder, rate, self.objectives))
         times = times_of(self.objectives)
         self.before, self.known = (
@@ -139,8 +144,7 @@ class _Search:
         short = f", before the precision of {percent(self.limits.precision, 0)} was reached"
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made{short}; --runs allows more"
-        spent = self.clock()
-        if self.runs and spent + self.length_s() + self.beside_s > self.limits.within_s:
+        if self.runs and self.left_s() < SHORTEST_S:
             return f"the time was up{short}; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
             return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
@@ -168,10 +172,19 @@ class _Search:
     def highest(self) -> float:
         return max((one.rate_per_s for one in self.runs), default=0.0)
 
-    def length_s(self) -> float:
-        """Of the next run."""
-        first = len(self.runs) < len(BEGIN)
-        return min(self.run_s, max(SHORT * self.run_s, SHORTEST_S)) if first else self.run_s
+    def length_s(self, rate: float) -> float:
+        """Of a run at `rate`: short where it only leads to a higher one, else what the interval lacks."""
+        length_s = max(SHORTEST_S, STEERING / rate)
+        found = self.known.rate
+        if found is not None and not self.highest * RISES < rate < TELLS * found.value:
+            aim = AIM * self.limits.precision
+            lacking = lacking_s(self.known, self.runs, self.lengths_s, times_of(self.objectives), aim, self.limits.level)
+            length_s = max(length_s, lacking)
+        return min(self.run_s, length_s, max(self.left_s(), SHORTEST_S))
+
+    def left_s(self) -> float:
+        """For a run, of the time that there is."""
+        return self.limits.within_s - self.clock() - self.beside_s
 
     def next_rate(self) -> float:
         if len(self.runs) < len(BEGIN):
@@ -200,8 +213,8 @@ class _Search:
         ends += [BELOW_FULL * min(full)] if full else []
         if self.known.saturation is not None and not self.limits.saturate:
             ends.append(MOST_FULL * self.known.saturation.low)
-        elif watched := full_at(self.folders):
-            ends.append(MOST_BUSY * watched[0][0])
+        elif watched := full_at(self.folders):  # less than a few users had it bears in any case
+            ends.append(max(MOST_BUSY * watched[0][0], BEGIN[-1] * self.light.borne_per_s))
         return max(min(ends), 1e-3)
 
     def line(self) -> str:

@@ -1,0 +1,68 @@
+"""How long the next run of a search must be, for the interval to be as narrow as asked.
+
+The variance of the logarithm of the answer is that of a measured figure's logarithm over the square of its steepness, d ln figure/d ln rate
+(delta method), and falls as one over the length of the run (c-optimal design for a root: V. V. Fedorov, Theory of Optimal Experiments (1972), chapter
+2). What a second tells is taken from the run with the most load: near saturation error and steepness grow alike, so that their
+ratio hardly changes with the rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from sojourn.capacity.capacity_result import CapacityRun
+from sojourn.capacity.objective_limit import quantity_of
+from sojourn.capacity.search_state import SearchState
+from sojourn.errors import SojournError
+from sojourn.fit import FittedModel
+from sojourn.fit.drawn_quantiles import of_mean
+from sojourn.plan.objective import Quantity
+from sojourn.plan.predictor import predictor_of
+from sojourn.query.objectives import Objective
+
+APART = 0.03  # of the rate, on both sides: between them the steepness is taken
+LEAST_STEEPNESS = 0.2  # below it a run tells next to nothing
+DRAWS = 20
+
+
+def lacking_s(
+    known: SearchState, runs: Sequence[CapacityRun], lengths_s: Sequence[float], objectives: Sequence[Objective],
+    aim: float, level: float,
+) -> float:  # fmt: skip
+    """Seconds that a run at the answer needs until half of the interval is `aim` of it; infinite where the interval has no upper end."""
+    assert known.rate is not None and known.fitted is not None
+    z = float(stats.norm.ppf((1 + level) / 2))
+    wanted, now = (z / aim) ** 2, (z / known.rate.half_width) ** 2
+    k = int(np.argmax([run.achieved_per_s for run in runs]))
+    told = [_told_a_second(known.fitted, runs[k], lengths_s[k], one) for one in objectives or (None,)]
+    # as many requests a second as the rate has
+    return max(wanted - now, 0.0) / (min(told) * known.rate.value / runs[k].rate_per_s)
+
+
+def _told_a_second(fitted: FittedModel, run: CapacityRun, length_s: float, one: Objective | None) -> float:
+    """Inverse variance of the logarithm of the answer, for each second of a run."""
+    error = run.response_error
+    if one is not None and one.figure != "mean":
+        error = run.figure_errors.get(one.figure) or error * of_mean(one.q)
+    return (_steepness(fitted, run.rate_per_s, one) / error) ** 2 / length_s
+
+
+def _steepness(fitted: FittedModel, rate_per_s: float, one: Objective | None) -> float:
+    """d ln figure/d ln rate by the model; of the mean where it does not tell the figure."""
+    predictor = predictor_of(fitted, {})
+    rates = rate_per_s * np.array([1 - APART, 1 + APART])
+    mean = Quantity("response_time")
+    for quantity in (quantity_of(one) if one else mean, mean):
+        try:
+            found = predictor.values([{}], rates, [quantity], min(DRAWS, predictor.draws))[quantity][:, 0, :]
+        except SojournError:
+            continue
+        good = np.isfinite(found).all(axis=1) & (found > 0).all(axis=1)
+        if good.any():
+            risen = np.log(found[good, 1] / found[good, 0]) / math.log(rates[1] / rates[0])
+            return max(float(np.median(risen)), LEAST_STEEPNESS)
+    return LEAST_STEEPNESS

@@ -1,0 +1,45 @@
+"""How long the next run must be: against the delta method by hand."""
+
+from __future__ import annotations
+
+import pytest
+from mmm_runs import mmm_run
+
+import sojourn as sj
+from sojourn.capacity.capacity_result import CapacityRun
+from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.run_length import lacking_s
+from sojourn.capacity.search_state import SearchState
+from sojourn.fit import FitRuns, fit_model
+from sojourn.query.objectives import read_objectives
+
+ONE = """
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1.0
+[demands_s]
+cpu = { user = { free = true } }
+"""
+LENGTH_S, Z = 5.0, 1.6449  # of the run at 100/s; of 90 %
+
+
+def run(rate: float, mean_error: float, p99_error: float) -> CapacityRun:
+    return CapacityRun("", rate, rate, 0.04, mean_error, {}, True, True, (), {"p99": p99_error})
+
+
+@pytest.mark.parametrize(("objective", "error"), [("mean < 40ms", 0.2), ("p99 < 200ms", 0.3)])
+def test_of_a_single_queue(objective: str, error: float) -> None:
+    """M/M/1 with mu = 125/s at 100/s: R = 1/(mu - lambda), and the p99 in proportion, has d ln R/d ln lambda = lambda/(mu - lambda) = 4."""
+    fitted = fit_model(
+        FitRuns([mmm_run(rate, service_s=0.008, delay_s=0.0, servers=1) for rate in (50.0, 70.0, 85.0, 100.0)]),
+        sj.Model.parse(ONE), seed=1,
+    )  # fmt: skip
+    known = SearchState(fitted, RateInterval(100.0, 90.0, 110.0))
+    runs = [run(50, 0.1, 0.1), run(100, 0.2, 0.3)]
+    found = lacking_s(known, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9)
+    told_a_second = (4 / error) ** 2 / LENGTH_S
+    assert found == pytest.approx(((Z / 0.05) ** 2 - (Z / 0.1) ** 2) / told_a_second, rel=0.1)  # the steepness to 5 %
+    assert lacking_s(known, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.2, 0.9) == 0
+    full = SearchState(fitted, RateInterval(100.0, 90.0, None))  # nothing is known of its upper end
+    assert found < lacking_s(full, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9) < 2 * found
