@@ -232,8 +232,10 @@ def _limits(
         return _crossings(rates, found[mean][:, 0, :], math.inf)
     limits = []
     for one in asked:
-        made = one.made and quantiles_by_means(predictor, settings, rates, one.made, draws)
-        told = found[one.quantity][:, 0, :] if made is None else made
+        if (quantile := one.made) is None:
+            told = found[one.quantity][:, 0, :]
+        else:
+            told = quantiles_by_means(predictor, settings, rates, quantile, draws)
         limits.append(_crossings(rates, one.factors(answer_per_s, len(told))[:, None] * told, one.limit_s))
     return np.min(limits, axis=0)
 

@@ -1,9 +1,9 @@
 """Quantiles of response times where the method of a model tells only means.
 
-A request waits with the probability P = rho^(sqrt(2(m+1)) - 1) (H. Sakasegawa, An Approximation Formula L_q ~ alpha rho^beta/(1 - rho), Ann.
-Inst. Statist. Math. 29 (1977), 67-75), m servers at the utilisation rho, and then exponentially, W/P on average, as in M/M/m and in heavy traffic of
-others (J. F. C. Kingman, The single server queue in heavy traffic, Proc. Cambridge Phil. Soc. 57 (1961), 902-904). Beyond its
-wait it takes what a request takes alone. That time has a spread of its own, which the measured quantiles tell.
+A request waits with the probability P = rho^(sqrt(2(m+1)) - 1), m servers at the utilisation rho (H. Sakasegawa, An Approximation Formula
+L_q ~ alpha rho^beta/(1 - rho), Ann. Inst. Statist. Math. 29 (1977), 67-75). Then it waits exponentially, W/P on average, as in M/M/m and in
+heavy traffic of others (J. F. C. Kingman, The single server queue in heavy traffic, Proc. Cambridge Phil. Soc. 57 (1961), 902-904).
+Beyond its wait it takes what a request takes alone. That time has a spread of its own, which the measured quantiles tell.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How long the next run of a search must be, for the interval to be as narrow as asked.
 
-The variance of the logarithm of the answer is that of a measured figure's logarithm over the square of its steepness, d ln figure/d ln rate
-(delta method), and falls as one over the length of the run (c-optimal design for a root: V. V. Fedorov, Theory of Optimal Experiments (1972), chapter
-2). What a second tells is taken from the run with the most load: near saturation error and steepness grow alike, so that their
-ratio hardly changes with the rate.
+The variance of the logarithm of the answer is that of the logarithm of a measured figure over the square of its steepness, d ln figure/d ln
+rate (delta method), and falls as one over the length of the run (c-optimal design for a root: V. V. Fedorov, Theory of Optimal Experiments
+(1972), chapter 2). What a second tells is taken from the run with the most load: near saturation error and steepness grow
+alike, so that their ratio hardly changes with the rate.
 """
 
 from __future__ import annotations

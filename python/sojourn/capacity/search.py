@@ -178,7 +178,9 @@ class _Search:
         found = self.known.rate
         if found is not None and not self.highest * RISES < rate < TELLS * found.value:
             aim = AIM * self.limits.precision
-            lacking = lacking_s(self.known, self.runs, self.lengths_s, times_of(self.objectives), aim, self.limits.level)
+            lacking = lacking_s(
+                self.known, self.runs, self.lengths_s, times_of(self.objectives), aim, self.limits.level
+            )
             length_s = max(length_s, lacking)
         return min(self.run_s, length_s, max(self.left_s(), SHORTEST_S))
 
