@@ -1,15 +1,18 @@
 """`sojourn capacity` on services that run here, each beside a truth that is measured apart.
 
     python benches/capacity/live.py --out FOLDER [NAME …] [--beside]
+    python benches/capacity/live.py --summary FOLDER
 
-In this order, for each service: a closed loop of 64 users tells where it saturates (the better of two runs); one run at 75 % of that
-gives the limit of the objective, mean or p99; then `sojourn capacity` is asked with that limit and nothing else; and then the truth: runs
-of 8 s at 45 to 99 % of saturation, each rate twice in random order. The truth lies between the largest rate up to which all runs met the
-limit and the smallest from which on none did. `inside`: the interval of the answer holds the middle of that bracket; `touches`: some of
-the bracket.
+For each service, in this order: a closed loop of 64 users tells where it saturates; one run at 75 % of that gives the limit of the
+objective, mean or p99; three runs of the truth; `sojourn capacity` is asked with that limit and nothing else but `--within 100s`; three
+more runs of the truth. The truth's six rates are fixed parts of saturation from 64 to 86 %, in an order that is drawn before the answer.
+The logarithm of the figure is a parabola over the rate that came (least squares, six runs). The truth is where that crosses the limit,
+with the 90 % interval of three degrees of freedom. Not judged: where it crosses outside of 55 to 95 %, or is not known to 10 %.
 
-FOLDER/raw.csv gets a row a service as soon as it is there, FOLDER/NAME the runs. `--beside`: a process that computes for half of the time
-runs all along. Puts load on loopback for some five minutes a service. Services whose program is not installed are left out, and said.
+`inside`: the interval of the answer holds the middle of the truth's; `touches`: some of it. FOLDER/raw.csv gets a row a service as
+soon as it is there. A service that has one is left out, so that the same command goes on. FOLDER/NAME has the runs. `--beside`: a
+process that computes for half of the time runs all along. Puts load on loopback for some two minutes and a half a service. The table
+is printed at the end.
 """
 
 from __future__ import annotations
@@ -17,92 +20,35 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
+import math
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+from live_services import SERVICES, running  # type: ignore[import-not-found]
+from scipy import stats
+
 import sojourn as sj
-from sojourn.errors import Busy
+from sojourn.errors import Busy, SojournError
 from sojourn.query.objectives import judge, read_objectives
 
-HERE = Path(__file__).resolve().parent
-OURS = HERE.parents[1] / "tests/live/services"
-PORT = 18491
-USERS, SHARE = 64, 0.75
+PORT = 18600
+USERS, CLOSED_S, SHARE, RUN_S = 64, 5.0, 0.75, 6.0
+SHARES = (0.64, 0.69, 0.73, 0.77, 0.81, 0.86)
+CROSSING, LEAST_KNOWN = (0.55, 0.95), 0.1
+WITHIN, LEVEL = "100s", 0.9
 WAITS = 300  # for another measurement to end, s
-SHARES = (0.45, 0.55, 0.62, 0.68, 0.73, 0.78, 0.83, 0.88, 0.93, 0.99)
-HTTPS = "server { listen 127.0.0.1:%d ssl; ssl_certificate cert.pem; ssl_certificate_key key.pem; root .; }"
 HALF = (
     "import time\nwhile True:\n end = time.monotonic() + 0.05\n while time.monotonic() < end: pass\n time.sleep(0.05)"
 )
-
-
-@dataclass(frozen=True)
-class Service:
-    """`command` with {port} and {folder}; the program that it needs; `figure` of the objective; how it is built, if it is."""
-
-    command: tuple[str, ...]
-    needs: str
-    figure: str = "p99"
-    build: tuple[str, ...] = ()
-    path: str = "/"
-    tls: bool = False
-
-
-QUEUE = (sys.executable, str(OURS / "queueing.py"), "--port", "{port}", "--workers")
-GO = ("go", "build", "-o", "{folder}/work", str(HERE / "services/work.go"))
-SERVICES = {
-    "go-1": Service(("{folder}/work", "{port}", "1"), "go", "mean", GO),
-    "go-2": Service(("{folder}/work", "{port}", "2"), "go", "p99", GO),
-    "python": Service((sys.executable, str(HERE / "services/handler.py"), "{port}"), "python3", "mean"),
-    "node": Service(("node", str(HERE / "services/pauses.js"), "{port}"), "node", "p99"),
-    "java": Service(("java", "-cp", "{folder}", "Work", "{port}", "4"), "javac", "mean",
-                    ("javac", "-d", "{folder}", str(HERE / "services/Work.java"))),
-    "nginx": Service(("nginx", "-p", "{folder}", "-c", "nginx.conf"), "nginx", "p99", path="/page"),
-    "nginx-https": Service(("nginx", "-p", "{folder}", "-c", "nginx.conf"), "nginx", "mean", path="/page", tls=True),
-    "sqlite": Service((*QUEUE, "3", "--rows", "1500", "--rounds", "2000"), "python3", "mean"),
-    "waits": Service((*QUEUE, "3", "--sleep-ms", "5"), "python3", "p99"),
-    "exponential": Service((*QUEUE, "2", "--sleep-ms", "6", "--law", "exponential"), "python3", "mean"),
-    "pool": Service((*QUEUE, "16", "--connections", "4", "--sleep-ms", "12", "--law", "exponential"), "python3", "p99"),
-    "two-cores": Service((*QUEUE, "2", "--rounds", "6000"), "python3", "mean"),
-    "lock": Service((*QUEUE, "4", "--loops", "60000"), "python3", "mean"),
-}  # fmt: skip
-
-
-@contextmanager
-def running(service: Service, folder: Path) -> Iterator[str]:
-    """The service, and its URL."""
-    folder.mkdir(parents=True)
-    filled = {"port": str(PORT), "folder": str(folder)}
-    if service.build:
-        subprocess.run([part.format(**filled) for part in service.build], check=True)
-    if service.needs == "nginx":
-        (folder / "page").write_text("x" * 1024)
-        conf = (OURS / "static/nginx.conf").read_text()
-        listen = HTTPS % PORT if service.tls else f"server {{ listen 127.0.0.1:{PORT}; root .; }}"
-        head, _, _ = conf.partition("    server {")
-        (folder / "nginx.conf").write_text(head + "    " + listen + "\n}\n")
-    if service.tls:
-        command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-        subprocess.run(command.split(), cwd=folder, check=True, stderr=subprocess.DEVNULL)
-    command_line = [part.format(**filled) for part in service.command]
-    with open(folder / "service.log", "w") as log:
-        process = subprocess.Popen(command_line, stdout=log, stderr=log, start_new_session=True)
-    try:
-        time.sleep(2)
-        yield f"{'https' if service.tls else 'http'}://127.0.0.1:{PORT}{service.path}"
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(10)
 
 
 @contextmanager
@@ -117,60 +63,83 @@ def beside(wanted: bool) -> Iterator[None]:
 
 
 def run(name: str, out: Path, other: bool) -> dict[str, Any]:
-    """A service: limit, answer, truth."""
+    """A service: limit, truth, answer."""
     service, folder = SERVICES[name], out / name
+    shutil.rmtree(folder, ignore_errors=True)
     more: dict[str, Any] = {"insecure": True} if service.tls else {}
-    with beside(other), running(service, folder / "service") as url:
-        full = max(_closed(url, folder / f"full-{number}", more) for number in (1, 2))
-        limit = _figure(url, folder / "limit", SHARE * full, service.figure, more)
-        limit_s = float(f"{limit:.3g}")
+    seed = sum(name.encode())
+    port = PORT + list(SERVICES).index(name)
+    with beside(other), running(service, folder / "service", port) as url:
+        full, _ = _measured(url, folder / "full", service.figure, more, users=[USERS], duration_s=CLOSED_S)
+        at = {"rates_per_s": [SHARE * full], "duration_s": RUN_S, "seed": seed}
+        limit_s = float(f"{_measured(url, folder / 'limit', service.figure, more, **at)[1]:.3g}")
         objective = f"{service.figure} < {limit_s * 1e3:.4g}ms"
+        shares = random.Random(seed).sample(SHARES, len(SHARES))
+        half = len(shares) // 2
+        seen = [_truth_run(url, folder, service.figure, more, share * full, seed) for share in shares[:half]]
         found = _asked(url, objective, folder / "capacity", service.tls)
-        low, high = _truth(url, folder / "truth", full, objective, more)
-        after = _closed(url, folder / "full-3", more)
+        seen += [_truth_run(url, folder, service.figure, more, share * full, seed) for share in shares[half:]]
+    truth, error = _crossing(seen, limit_s, full)
     rate = found.get("rate_per_s") or {}
-    least, upper = rate.get("low"), rate.get("high")
-    width, inside, touches = None, False, False
-    if high is not None and least is not None and upper is not None:
-        width = (upper - least) / 2 / rate["value"]
-        inside, touches = least <= (low + high) / 2 <= upper, least <= high and low <= upper
-    most = max([one["rate_per_s"] for one in found.get("runs", ())], default=0.0)
+    value, least, upper = rate.get("value"), rate.get("low"), rate.get("high")
+    both = least is not None and upper is not None
+    most = max((one["rate_per_s"] for one in found.get("runs", ())), default=0.0)
     return {
-        "service": name, "beside": other, "objective": objective, "saturation": full, "saturation_after": after, "truth_low": low,
-        "truth_high": high, "value": rate.get("value"), "low": least, "high": upper,
-        "half_width": width, "inside": inside, "touches": touches, "told_saturation": (found.get("saturation_per_s") or {}).get("value"),
-        "most": most / full, "runs": len(found.get("runs", ())), "requests": found.get("requests"), "took_s": found.get("wall_s"),
-        "exit": found.get("exit"), "limits": (found.get("limit") or {}).get("text"), "model": found.get("model"),
-        "stopped": found.get("stopped"), "notes": " | ".join([*found.get("notes", ()), found.get("why", "")]),
+        "service": name, "beside": other, "objective": objective, "saturation": full, "truth": truth, "truth_error": error,
+        "value": value, "low": least, "high": upper, "half_width": (upper - least) / 2 / value if both else None,
+        "answered": both, "inside": least <= truth <= upper if truth and both else None,
+        "touches": least <= truth * (1 + error) and truth * (1 - error) <= upper if truth and both else None,
+        "told_saturation": (found.get("saturation_per_s") or {}).get("value"), "most": most / full,
+        "runs": len(found.get("runs", ())), "requests": found.get("requests"), "took_s": found["wall_s"], "exit": found["exit"],
+        "limits": (found.get("limit") or {}).get("text"), "model": found.get("model"), "stopped": found.get("stopped"),
+        "notes": " | ".join([*found.get("notes", ()), found.get("why") or ""]),
     }  # fmt: skip
 
 
-def _closed(url: str, out: Path, more: dict[str, Any]) -> float:
-    (folder,) = _measured(url, out, users=[USERS], duration_s=6.0, **more)
-    return float(folder.metrics().value("throughput"))
-
-
-def _measured(url: str, out: Path, **load: Any) -> list[sj.RunFolder]:
-    """As `measure`, as soon as nobody else measures on this machine."""
+def _measured(url: str, out: Path, figure: str, more: dict[str, Any], **load: Any) -> tuple[float, float]:
+    """As `measure`, as soon as nobody else measures here: the rate that came, 1/s, and the figure, s."""
     for _ in range(WAITS):
         try:
-            return sj.measure(url, out, **load)
+            (folder,) = sj.measure(url, out, **load, **more)
+            break
         except Busy:
             time.sleep(1)
-    return sj.measure(url, out, **load)
-
-
-def _figure(url: str, out: Path, rate: float, figure: str, more: dict[str, Any]) -> float:
-    (folder,) = _measured(url, out, rates_per_s=[rate], duration_s=15.0, **more)
     (found,) = judge(folder, read_objectives([f"{figure} < 1s"]), whole=False)
-    return float(found["value"])
+    return float(folder.metrics().value("throughput")), float(found["value"])
+
+
+def _truth_run(
+    url: str, folder: Path, figure: str, more: dict[str, Any], rate: float, seed: int
+) -> tuple[float, float]:
+    load = {"rates_per_s": [rate], "duration_s": RUN_S, "seed": seed + round(rate)}
+    return _measured(url, folder / f"truth-{rate:.4g}", figure, more, **load)
+
+
+def _crossing(seen: Sequence[tuple[float, float]], limit_s: float, full: float) -> tuple[float | None, float | None]:
+    """Where the figure is the limit, 1/s, and half of its interval over it; None where that cannot be told."""
+    shares, logs = np.array([rate for rate, _ in seen]) / full, np.log([value for _, value in seen])
+    terms = np.vander(shares - SHARE, 3)
+    best, *_ = np.linalg.lstsq(terms, logs, rcond=None)
+    left = logs - terms @ best
+    free = len(seen) - 3
+    covariance = np.linalg.inv(terms.T @ terms) * float(left @ left) / free
+    grid = np.linspace(*CROSSING, 401)
+    above = np.polyval(best, grid - SHARE) > math.log(limit_s)
+    k = int(above.argmax())
+    if k == 0 or not above[k]:
+        return None, None
+    at = np.array([(grid[k] - SHARE) ** 2, grid[k] - SHARE, 1.0])
+    steepness = 2 * best[0] * (grid[k] - SHARE) + best[1]
+    error = float(stats.t.ppf((1 + LEVEL) / 2, free) * np.sqrt(at @ covariance @ at) / abs(steepness) / grid[k])
+    return (float(grid[k] * full), error) if error <= LEAST_KNOWN else (None, error)
 
 
 def _asked(url: str, objective: str, out: Path, tls: bool) -> dict[str, Any]:
-    command = [sys.executable, "-m", "sojourn", "capacity", url, "--objective", objective, "--json", "--out", str(out)]
+    command = [sys.executable, "-m", "sojourn", "capacity", url, "--objective", objective, "--within", WITHIN]
+    command += ["--json", "--out", str(out), *(["--insecure"] if tls else [])]
     for _ in range(WAITS):  # it goes on with the runs that it has
         began = time.monotonic()
-        done = subprocess.run([*command, *(["--insecure"] if tls else [])], capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != Busy.exit_code:
             break
         time.sleep(1)
@@ -179,42 +148,73 @@ def _asked(url: str, objective: str, out: Path, tls: bool) -> dict[str, Any]:
     return {**told, "wall_s": time.monotonic() - began, "exit": done.returncode}
 
 
-def _truth(url: str, out: Path, full: float, objective: str, more: dict[str, Any]) -> tuple[float, float | None]:
-    """The largest rate up to which all runs met it, the smallest from which on none did."""
-    asked = [(share * full, number) for share in SHARES for number in (1, 2)]
-    random.Random(5).shuffle(asked)
-    met: dict[float, list[bool]] = {}
-    for rate, number in asked:
-        (folder,) = sj.measure(
-            url, out / f"{number}-{rate:.4g}", rates_per_s=[rate], duration_s=8.0, seed=number * 101, **more
+def summary(file: Path) -> str:
+    """A row a service, those outside first, and what is asked of all."""
+    frame = pl.read_csv(file, infer_schema_length=None)
+    lines = [
+        "| service | beside | objective | truth | told | half-width | inside | highest rate | runs | took |",
+        "|---|" + "---|" * 9,
+    ]
+    for one in sorted(
+        frame.to_dicts(), key=lambda one: (one["answered"], one["inside"] is not False, one["inside"] is not None)
+    ):
+        truth = f"{one['truth']:.4g} ± {one['truth_error']:.1%}" if one["truth"] else "not known"
+        told = f"{one['value']:.4g} ({one['low']:.4g} to {one['high']:.4g})" if one["answered"] else "no answer"
+        inside = {True: "yes", False: "no, touches" if one["touches"] else "no", None: "not judged"}[one["inside"]]
+        width = f"{one['half_width']:.1%}" if one["answered"] else ""
+        lines.append(
+            f"| {one['service']} | {'yes' if one['beside'] else 'no'} | {one['objective']} | {truth} | {told} | {width} | {inside} | "
+            f"{one['most']:.2f} | {one['runs']} | {one['took_s']:.0f} s |"
         )
-        (one,) = judge(folder, read_objectives([objective]), whole=False)
-        met.setdefault(rate, []).append(one["met"])
-    rates = sorted(met)
-    good = max((r for r in rates if all(all(met[q]) for q in rates if q <= r)), default=0.0)
-    bad = min((r for r in rates if not any(any(met[q]) for q in rates if q >= r)), default=None)
-    return good, bad
+    judged = frame.filter(pl.col("inside").is_not_null())
+    good = frame.filter("answered")
+    level = stats.binomtest(int(judged["inside"].sum()), max(judged.height, 1)).proportion_ci(LEVEL, "wilson")
+    lines.append(
+        f"\n{good.height} of {frame.height} answered; truth inside in {judged['inside'].sum()} of {judged.height} judged "
+        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), touched in {judged['touches'].sum()}; half-width "
+        f"{good['half_width'].median() or math.nan:.1%} (median); at most {frame['took_s'].max():.0f} s and {frame['runs'].max()} runs; "
+        f"highest rate {frame['most'].max():.2f} of saturation"
+    )
+    return "\n".join(lines)
 
 
 def main(names: Sequence[str], out: Path, other: bool) -> None:
+    file = out / "raw.csv"
+    done = (
+        set(pl.read_csv(file, infer_schema_length=None).select("service", "beside").rows()) if file.exists() else set()
+    )
     for name in names:
+        if (name, other) in done:
+            continue
         if shutil.which(SERVICES[name].needs) is None:
             print(f"{name}: left out, {SERVICES[name].needs} is not installed", flush=True)
             continue
-        found = run(name, out, other)
-        new = not (out / "raw.csv").exists()
-        with open(out / "raw.csv", "a", newline="") as file:
-            writer = csv.DictWriter(file, list(found), lineterminator="\n")
+        began = time.monotonic()
+        try:
+            found = run(name, out, other)
+        except (SojournError, OSError, subprocess.SubprocessError) as error:
+            print(f"{name}: {error}", flush=True)
+            continue
+        new = not file.exists()
+        with open(file, "a", newline="") as opened:
+            writer = csv.DictWriter(opened, list(found), lineterminator="\n")
             if new:
                 writer.writeheader()
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
-        print(found, flush=True)
+        told = {k: found[k] for k in ("truth", "truth_error", "value", "low", "high", "inside", "runs", "took_s")}
+        print(f"{name}: {time.monotonic() - began:.0f} s {told}", flush=True)
+    if file.exists():
+        print(summary(file))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", help="; ".join(SERVICES))
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--beside", action="store_true", help="beside a process that computes for half of the time")
+    parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
     given = parser.parse_args()
-    main(given.names or list(SERVICES), given.out.resolve(), given.beside)
+    if given.summary is not None or given.out is None:
+        print(summary((given.summary or Path()) / "raw.csv"))
+    else:
+        main(given.names or list(SERVICES), given.out.resolve(), given.beside)
