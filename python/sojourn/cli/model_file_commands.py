@@ -52,10 +52,10 @@ def check_fitted(path: Path) -> None:
 def of_one_model(path: Path) -> str:
     """Of a fitted file that is an average of several, or has models of different runs: which of them it is as a model file, in words; ""
     of every other file."""
-    from sojourn.fit.fitted_model import FittedModel
-
     if kind_of(path) != FIT:
         return ""
+    from sojourn.fit.fitted_model import FittedModel  # with all of a fit
+
     fitted = FittedModel.read(path)
     (weight, first), *others = [
         (weight, model.model.name or "a model without a name") for weight, model in fitted.weighted

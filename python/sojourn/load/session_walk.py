@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import gamma
 
 from sojourn.load.transition_matrix import TransitionMatrix
 
@@ -43,9 +42,11 @@ def pages_by_request(matrix: TransitionMatrix, count: int = REQUESTS) -> Array:
 def shares_of_run(matrix: TransitionMatrix, come_s: float, from_s: float, to_s: float, cycle_s: float) -> Array:
     """Expected shares of the pages of a run from `from_s` to `to_s`, of users who come evenly over the first `come_s` seconds, think and
     wait `cycle_s` in the mean before each request, exponentially, and begin with the first page."""
+    from scipy.special import gammainc  # slow to import, and scipy.stats slower
+
     away = pages_by_request(matrix) - matrix.shares
     starts, numbers = np.linspace(0.0, come_s, STARTS), np.arange(1, REQUESTS + 1)
-    by_then = [gamma.cdf((at_s - starts[:, None]) / cycle_s, numbers) for at_s in (from_s, to_s)]
+    by_then = [gammainc(numbers, np.maximum(at_s - starts[:, None], 0.0) / cycle_s) for at_s in (from_s, to_s)]
     inside = (by_then[1] - by_then[0]).mean(axis=0)
     return np.asarray(matrix.shares + inside @ away * cycle_s / (to_s - from_s))
 

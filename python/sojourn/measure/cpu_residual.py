@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import CleanupRegistry, clean_stale
@@ -196,6 +195,8 @@ def _judged(
 
 def welch_p(a: np.ndarray, b: np.ndarray) -> float:
     """Two-sided p-value of equal means, variances not assumed to be equal (B. L. Welch, Biometrika 34 (1947), 28-35)."""
+    from scipy.special import stdtr  # slow to import
+
     errors = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
     total = float(sum(errors))
     if total == 0:

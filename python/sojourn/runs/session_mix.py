@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from sojourn.load.session_walk import shares_of_run, walks
 from sojourn.load.transition_matrix import TransitionMatrix
@@ -35,7 +34,7 @@ def steps_p_value(steps: Array, matrices: Sequence[TransitionMatrix]) -> float |
             if len(expected) > 1:
                 distance += float(((found - expected) ** 2 / expected).sum())
                 free += len(expected) - 1
-    return float(chi2.sf(distance, free)) if free else None
+    return _beyond(distance, free)
 
 
 def mix_p_value(
@@ -65,7 +64,7 @@ def mix_p_value(
     # pages that always come together have no covariance of their own
     distance = away @ np.linalg.pinv(covariance, rcond=1e-9, hermitian=True) @ away
     free = np.linalg.matrix_rank(covariance, tol=1e-9 * np.linalg.norm(covariance, 2), hermitian=True)
-    return float(chi2.sf(distance, free)) if free else None
+    return _beyond(distance, free)
 
 
 def session_checks(load: dict[str, Any], told: dict[str, Any]) -> dict[str, float]:
@@ -112,3 +111,10 @@ def _grouping(expected: Array) -> Array:
 def _pooled(counted: Array, expected: Array) -> tuple[Array, Array]:
     grouping = _grouping(expected)
     return counted @ grouping, expected @ grouping
+
+
+def _beyond(distance: float, free: int) -> float | None:
+    """The probability that chi-squared is more, of so many degrees of freedom; None of none."""
+    from scipy.special import chdtrc  # slow to import, and scipy.stats slower
+
+    return float(chdtrc(free, distance)) if free else None

@@ -19,8 +19,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad_vec
-from scipy.special import ndtr
 
 from sojourn.errors import InputError
 
@@ -30,6 +28,9 @@ ASSIGNMENTS = ("fixed", "random")
 
 def normal_maximum(loads: ArrayLike) -> Array:
     """e_M: expected maximum of `loads` >= 1 independent standard normal variables; an array as `loads`."""
+    from scipy.integrate import quad_vec  # slow to import
+    from scipy.special import ndtr
+
     m = _whole(loads)
 
     def over(x: float) -> Array:
@@ -44,6 +45,8 @@ def expected_maximum(cdf: Callable[[float], float], loads: int, low: float, high
 
     low, high: where cdf is 0 and 1 to rounding; between them the integral is adaptive.
     """
+    from scipy.integrate import quad_vec  # slow to import
+
     m = int(_whole(loads))
     if not low < high:
         raise InputError((low, high), "low, high", "give low < high")

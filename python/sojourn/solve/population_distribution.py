@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from sojourn.model.network_arrays import Array
 
@@ -78,6 +77,8 @@ class PopulationDistribution:
 
 def poisson(load: Array, most: int) -> Array:
     """P x (most + 1), numbers present at a delay."""
+    from scipy.special import gammaln  # slow to import
+
     n = np.arange(most + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(n == 0, 0.0, n * np.log(load)[:, None])

@@ -14,7 +14,6 @@ Limits: work is taken as gamma with its mean and scv; stages of a request that l
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaincc
 
 from sojourn.solve.single.station_arrays import quantile
 from sojourn.solve.two_class_equations import Array, TwoClassLoad, behind_time
@@ -45,6 +44,8 @@ def _tail(
 
 
 def _gamma_tail(t: Array, mean: Array, variance: Array) -> Array:
+    from scipy.special import gammaincc  # slow to import
+
     with np.errstate(divide="ignore", invalid="ignore"):
         shape = mean**2 / variance
         return np.asarray(np.where(t > 0, gammaincc(shape, np.maximum(t, 0.0) * mean / variance), 1.0))

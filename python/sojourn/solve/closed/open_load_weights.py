@@ -5,7 +5,6 @@ the factorials of hundreds of servers and 1/(1 - rho)^n leave the range of doubl
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from sojourn.model.network_arrays import Array
 
@@ -14,6 +13,8 @@ def log_weights(speed: Array, load: float) -> Array:
     """log E(0) … log E(m + 1) for speeds s(1) … s(m), the last repeating, and 0 < `load` < s(m) busy servers of open
     work. E(n)/E(n + 1) is s(m) - load from n = m on.
     """
+    from scipy.special import logsumexp  # slow to import
+
     m = len(speed)
     beta = -np.r_[0.0, np.cumsum(np.log(speed))]  # of 1/(s(1) … s(l)), l = 0 … m
     tails = _log_tails(m, np.log(load / speed[-1]), np.log1p(-load / speed[-1]))
@@ -37,4 +38,6 @@ def _log_tails(m: int, log_a: float, log_free: float) -> Array:
 
 
 def _log_choose(total: np.ndarray, n: int) -> Array:
+    from scipy.special import gammaln  # slow to import
+
     return np.asarray(gammaln(total + 1.0) - gammaln(n + 1.0) - gammaln(total - n + 1.0))

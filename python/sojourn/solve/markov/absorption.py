@@ -13,12 +13,15 @@ States are eliminated in the order of reverse Cuthill and McKee, within a band; 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from sojourn.errors import MethodRefused
 from sojourn.model.network_arrays import Array
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MOST_PRODUCTS = 2e10  # half a minute or so
 MOST_BYTES = 2e9
@@ -29,6 +32,9 @@ class AbsorptionSolver:
     where that would take too long."""
 
     def __init__(self, among: sparse.csr_array, away: Array) -> None:
+        from scipy import sparse  # slow to import
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         n = len(away)
         self.order = np.asarray(reverse_cuthill_mckee(sparse.csr_matrix(among)) if n else [], np.intp)
         entry = among[self.order][:, self.order].tocoo()

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from sojourn.errors import InputError, MethodRefused, SolverError
 from sojourn.model.network_arrays import Array
@@ -97,6 +95,8 @@ def first_passage(q: Any, targets: Iterable[int]) -> FirstPassageTime:
 
 def _solver(rates: Any, rest: np.ndarray) -> Callable[[Array], Array]:
     """(-T)^-1 among some states: without subtractions, which keeps the digits of stiff chains, or of large ones by sparse factors."""
+    from scipy import sparse  # slow to import
+
     within = rates[rest][:, rest]
     elsewhere = np.ones(rates.shape[0], bool)
     elsewhere[rest] = False
@@ -110,6 +110,8 @@ def _solver(rates: Any, rest: np.ndarray) -> Callable[[Array], Array]:
 
 def passage_probability(q: Any, targets: Iterable[int], p0: ArrayLike, times_s: ArrayLike) -> Array:
     """T, probability that one of the targets was reached by each time; arguments and errors as `transient`."""
+    from scipy import sparse  # slow to import
+
     rates = _generator(q)
     inside = _targets(targets, rates.shape[0])
     stopped = sparse.csr_matrix(sparse.diags((~inside).astype(float)) @ rates)
@@ -118,6 +120,8 @@ def passage_probability(q: Any, targets: Iterable[int], p0: ArrayLike, times_s: 
 
 def _generator(q: Any) -> Any:
     """The rates off the diagonal as CSR; InputError says what is wrong with them."""
+    from scipy import sparse  # slow to import
+
     whole = sparse.csr_matrix(q, dtype=float)
     n, m = whole.shape
     if n != m or n == 0:
@@ -156,6 +160,8 @@ def _targets(targets: Iterable[int], n: int) -> np.ndarray:
 
 def _one_recurrent_class(rates: Any) -> None:
     """More than one class of states that nothing leaves means more than one stationary distribution."""
+    from scipy.sparse import csgraph  # slow to import
+
     count, label = csgraph.connected_components(rates, directed=True, connection="strong")
     left = np.zeros(count, bool)
     from_, to = rates.nonzero()
@@ -170,6 +176,8 @@ def _one_recurrent_class(rates: Any) -> None:
 
 def _surely(rates: Any, inside: np.ndarray) -> np.ndarray:
     """Which states reach the targets with probability 1: those that reach no state from which there is no way."""
+    from scipy import sparse  # slow to import
+
     back = sparse.csr_matrix(rates.T)
     hopeless = ~comes_to(back, inside)
     free = sparse.csr_matrix(sparse.diags((~inside).astype(float)) @ rates)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import expm, lu_factor, lu_solve
 
 from sojourn.model.arrival_processes import stationary
 from sojourn.model.network_arrays import Array
@@ -56,6 +55,8 @@ class PhaseTypeTail:
     @cached_property
     def _solved(self) -> tuple[Array, Array]:
         """(-matrix)^-1 · column, and that once more."""
+        from scipy.linalg import lu_factor, lu_solve  # slow to import
+
         factors = lu_factor(-self.matrix)
         first = lu_solve(factors, self.column)
         return first, lu_solve(factors, first)
@@ -67,6 +68,8 @@ class PhaseTypeTail:
 
     def _power(self, k: int) -> Array:
         """exp(matrix unit 2^k), each the square of the last."""
+        from scipy.linalg import expm  # slow to import
+
         while len(self._powers) <= k:
             last = self._powers[-1] if self._powers else None
             self._powers.append(np.asarray(expm(self.matrix * self._unit_s)) if last is None else last @ last)

@@ -11,7 +11,6 @@ from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.markov.network_spec import rule
@@ -139,6 +138,8 @@ def _sets(types: Array, grid: Array) -> Array:
 
 def _words(types: Array, grid: Array) -> Array:
     """Orders of n customers, each of one of its types."""
+    from scipy.special import gammaln  # slow to import
+
     logs = gammaln(grid.sum(axis=0) + 1)
     for t, n in zip(types, grid, strict=True):
         logs = logs - gammaln(n + 1) + (np.where(n == 0, 0.0, -np.inf) if t == 0 else n * np.log(t))
@@ -146,6 +147,8 @@ def _words(types: Array, grid: Array) -> Array:
 
 
 def _choose(n: Array, k: Array | float) -> Array:
+    from scipy.special import gammaln  # slow to import
+
     return np.exp(np.minimum(gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - k + 1), 600.0))
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
@@ -54,6 +53,8 @@ def over_time(model: Model, times_s: Sequence[float], most_open: int | None = No
 
 def generator(chain: Any) -> Any:
     """The generator of a `network_chain` as a scipy CSR matrix, 1/s."""
+    from scipy import sparse  # slow to import
+
     into, from_, rate, out = chain.generator()
     moves = sparse.csc_matrix((rate, from_, into), shape=(len(out), len(out)))
     return sparse.csr_matrix(moves - sparse.diags(out))

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc, gammaincc
 
 from sojourn.model.network_arrays import Array
 
@@ -140,12 +139,16 @@ class FcfsWaitingTime:
 
     def waiting_tail(self, t: Array) -> Array:
         """P(wait > t), t >= 0."""
+        from scipy.special import gammaincc  # slow to import
+
         j, p = self._nodes
         x = np.atleast_1d(t)[:, None] * self.servers / self.service_s
         return gammaincc(j[None, :], x) @ p
 
     def response_tail(self, t: Array) -> Array:
         """P(response > t): an Erlang wait of rate m mu, then a service of rate mu."""
+        from scipy.special import gammainc, gammaincc  # slow to import
+
         j, p = self._nodes
         u = np.atleast_1d(t)[:, None] / self.service_s
         at_once = (1 - p.sum()) * np.exp(-u[:, 0])

@@ -26,7 +26,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, rfft
 
 from sojourn.model.distribution_registry import Deterministic, Distribution, Empirical
 from sojourn.model.network_arrays import Array
@@ -56,6 +55,8 @@ class WaitGrid:
     @cached_property
     def weights(self) -> Array | None:
         """d_0 … d_(points/2 - 1). None where the grid is too short for the tilt."""
+        from scipy.fft import irfft, rfft  # slow to import
+
         half = self.points // 2
         tilt = np.exp(TILT / self.points * np.arange(half))
         up, down = on_grid(self.service, self.cell_s, half) * tilt, on_grid(self.gap, self.cell_s, half) / tilt
@@ -129,6 +130,8 @@ class WaitGrid:
 
     def tail(self, *, response: bool) -> tuple[Array, Array]:
         """x, s, and P(W > x), or P(W + service > x), at 0 and at the middles between cells."""
+        from scipy.fft import irfft, rfft  # slow to import
+
         wave = self._wave * (rfft(on_grid(self.service, self.cell_s, self.points)) if response else 1.0)
         mass = np.maximum(irfft(wave, self.points)[: self.points // 2], 0.0)
         over = np.asarray(np.cumsum(mass[::-1])[::-1])
@@ -138,6 +141,8 @@ class WaitGrid:
 
     @cached_property
     def _wave(self) -> NDArray[np.complex128]:
+        from scipy.fft import rfft  # slow to import
+
         return np.asarray(np.exp(rfft(self._weights, self.points) - self._weights.sum()))
 
 

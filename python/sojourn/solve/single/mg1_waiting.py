@@ -15,8 +15,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
-from scipy.special import roots_legendre
 
 from sojourn.model.distribution_registry import Distribution, PhaseType
 from sojourn.model.network_arrays import Array
@@ -34,7 +32,7 @@ FIRST, OCTAVES, PARTS = (
     48,
     8,
 )  # cells done with care; the first by panels that halve so often, in so many steps each
-NODES, WEIGHTS = roots_legendre(4)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 GRIDS, LARGEST = (
     24,
     400,
@@ -45,6 +43,8 @@ class PhaseTypeWaitingTime:
     """Exact: the wait is of phase type, and so is the response of a class whose service is."""
 
     def __init__(self, rate_per_s: float, mixture: Mixture) -> None:
+        from scipy.linalg import block_diag  # slow to import
+
         forms = [(share, *form) for share, d in mixture if (form := service_transforms.phases(d)) is not None]
         start = np.concatenate([share * alpha for share, alpha, _ in forms])
         rates = block_diag(*(t for _, _, t in forms))

@@ -21,7 +21,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import exprel
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import Method, RequestedOutputs
@@ -126,6 +125,8 @@ def response_quantile(waits: Array, drain_per_s: Array, service_s: Array, q: flo
 
 def response_tail(t: Array, waits: Array, drain: Array, mu: Array) -> Array:
     """P(response > t): service, after an exponential wait of rate `drain` with probability `waits`."""
+    from scipy.special import exprel  # slow to import
+
     slow, gap = np.minimum(drain, mu), np.abs(drain - mu)
     both = np.exp(-drain * t) + drain * t * np.exp(-slow * t) * exprel(-gap * t)
     return (1 - waits) * np.exp(-mu * t) + waits * both

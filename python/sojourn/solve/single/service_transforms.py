@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import exprel, gamma, gammaincc, ndtr, ndtri, roots_legendre
 
 from sojourn.model.distribution_registry import (
     Deterministic,
@@ -55,6 +54,8 @@ def spread(forms: Sequence[Phases]) -> float:
 
 def tail(d: Distribution, x: Array) -> Array:
     """P(X > x)."""
+    from scipy.special import gammaincc, ndtr  # slow to import
+
     x = np.maximum(np.asarray(x, float), 0.0)
     if isinstance(d, Deterministic):
         return (x < d.mean).astype(float)
@@ -82,6 +83,8 @@ def tail(d: Distribution, x: Array) -> Array:
 
 def excess(d: Distribution, x: Array) -> Array:
     """E[(X - x)+], s."""
+    from scipy.special import gamma, gammaincc, ndtr  # slow to import
+
     x = np.asarray(x, float)
     if isinstance(d, Deterministic):
         return np.maximum(d.mean - x, 0)
@@ -115,6 +118,8 @@ def excess(d: Distribution, x: Array) -> Array:
 
 def transform_tail(d: Distribution, s: float) -> float:
     """(1 - E[exp(-s X)])/s for real s >= 0, s; the mean at s = 0; no cancellation at small s."""
+    from scipy.special import exprel  # slow to import
+
     if isinstance(d, Erlang):
         return -math.expm1(-d.shape * math.log1p(s * d.mean / d.shape)) / s if s > 0 else d.mean
     form = phases(d)
@@ -130,6 +135,8 @@ def transform_tail(d: Distribution, s: float) -> float:
 
 def transform(d: Distribution, s: float) -> float:
     """E[exp(-s X)] for real s >= 0, by positive terms: small ones keep their digits."""
+    from scipy.special import exprel  # slow to import
+
     if isinstance(d, Erlang):
         return math.exp(-d.shape * math.log1p(s * d.mean / d.shape))
     form = phases(d)
@@ -173,6 +180,8 @@ def nodes(d: Distribution) -> tuple[Array, Array]:
 
 def quantile_s(d: Distribution, q: float) -> float:
     """x with P(X > x) = 1 - q, s; q in (0, 1)."""
+    from scipy.special import ndtri  # slow to import
+
     if isinstance(d, Deterministic):
         return d.mean
     if isinstance(d, Empirical):
@@ -236,6 +245,8 @@ def flow(rates: Array, x: Array) -> Array:
 
 def _panels(low: float, high: float, count: int) -> tuple[Array, Array]:
     """Gauss-Legendre with 12 nodes on each of `count` equal panels."""
+    from scipy.special import roots_legendre  # slow to import
+
     z, w = roots_legendre(12)
     edge = np.linspace(low, high, count + 1)
     half = (edge[1:] - edge[:-1])[:, None] / 2

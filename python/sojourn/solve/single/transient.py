@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import poisson
 
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
@@ -44,6 +43,8 @@ def state_probabilities(
 
     rate_per_s >= 0, service_s > 0, servers >= 1, times_s >= 0 (1-d), start >= 0 present at time 0. Any load.
     """
+    from scipy.stats import poisson  # slow to import
+
     times = np.atleast_1d(np.asarray(times_s, float))
     if not (np.all(np.isfinite(times)) and np.all(times >= 0)):
         raise InputError(times.tolist(), "times_s", "give finite times >= 0 in s")
@@ -76,6 +77,8 @@ def _chain(up: float, down: Array, start: int) -> Iterator[Array]:
 
 def _mixed(chain: Iterator[Array], events: Array, steps: int) -> Array:
     """Laws weighted by the Poisson number of events; weights in blocks, so that memory does not grow with the steps."""
+    from scipy.stats import poisson  # slow to import
+
     found: Array | float = 0.0
     block = 1024
     for low in range(0, steps + 1, block):
