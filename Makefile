@@ -92,7 +92,7 @@ $(VENV)/.fuzz: requirements-fuzz.lock $(STAMP)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-fuzz.lock
 	@touch $@
 
-demo: build ## the web study, its verdict, and the path of one HTML report
+demo: build ## the web study (three minutes): its result in five lines, and the path of one HTML report
 	$(VENV)/bin/sojourn study studies/web --quick
 
 docs: build $(VENV)/.docs ## the docs as a site in site/: generated pages, strict, no broken link

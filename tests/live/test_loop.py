@@ -20,8 +20,10 @@ def run_study(folder: Path, *, plain: bool, spinners: bool) -> tuple[Path, list[
     assert command.left() == []
     out = folder / "out"
     verdict = (out / "verdict.txt").read_text().splitlines()
-    assert set(filter(None, verdict)) <= set(command.answered().splitlines()), "the terminal shows the verdict"
-    assert f"report: {Path('out/report.html')}" in command.answered()
+    shown = [line for line in command.answered().splitlines() if line]
+    assert verdict[0] == shown[0], "the answer comes first"
+    assert len(shown) <= 6, "the report has the rest"
+    assert shown[-1] == f"report: {Path('out/report.html')}; the whole verdict: {Path('out/verdict.txt')}"
     assert json.loads((out / "study.json").read_text())["finished"] is True
     return out, verdict
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 from sojourn.terminal import SafeConsole
 from sojourn.units import seconds
@@ -19,11 +19,11 @@ class LiveView:
     def __init__(self, title: str, console: Console) -> None:
         self.console = console
         columns: list[ProgressColumn] = [
-            TextColumn("{task.description}", markup=False), BarColumn(bar_width=24), TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False), BarColumn(bar_width=24), TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[text]}", markup=False),
         ]  # fmt: skip
         self._progress = Progress(*columns, console=console, transient=True) if console.is_terminal else None
-        self._task = self._progress.add_task(title, total=1.0, text="") if self._progress else None
+        self._task = self._progress.add_task(title, total=1.0, text="", left="") if self._progress else None
 
     def say(self, text: str) -> None:
         """A line that stays, above the live view."""
@@ -35,8 +35,9 @@ class LiveView:
             f"failed {event.get('failed', 0)}  in flight {event.get('in_flight', 0)}"
         )
         elapsed, total = event.get("elapsed_s", 0.0), event.get("duration_s", 1.0)
+        left = f"{max(total - elapsed, 0.0):.0f} s left"
         if self._progress and self._task is not None:
-            self._progress.update(self._task, completed=min(elapsed / total, 1.0), text=text)
+            self._progress.update(self._task, completed=min(elapsed / total, 1.0), text=text, left=left)
 
 
 @contextmanager

@@ -40,6 +40,7 @@ def study(
     One TOML file says what to run. The prediction is written down before its runs are made.
     """
     from sojourn.study import run_study
+    from sojourn.study.verdict_end import end_lines
 
     expect(path, STUDY, "a folder")
     console = SafeConsole(soft_wrap=True)
@@ -57,11 +58,12 @@ def study(
         )  # fmt: skip
     for one in (result, *result.others):
         console.print()
-        for line in one.verdict:
+        for line in (shown := end_lines(one.findings, one.verdict)):
             console.print(line)
         for detail in (text for part in getattr(one.findings, "analyses", ()) for text in part.details):
             console.print(f"- {detail}")
-        console.print(f"\nreport: {one.report}")
+        whole = f"; the whole verdict: {one.folder / 'verdict.txt'}" if len(shown) < len(one.verdict) else ""
+        console.print(f"\nreport: {one.report}{whole}")
     some_valid([run.manifest for one in (result, *result.others) for run in one.findings.runs])
 
 

@@ -7,7 +7,8 @@ points, factors; `kinds` systems of a user's own: a command, a URL, a function, 
 found again after an interruption · `run_order` an order at random · `run_points` points into run folders · `fit_templates` what is
 fitted · `best_configuration` the best configuration · `predictions` written and hashed before their runs · `evaluation` predicted
 beside measured · `study_findings` all that was found · `analysis` what only some studies show, `analyses` all of them by name ·
-`mean_of_runs` intervals · `verdict` the lines · `study_report` the report ·
+`mean_of_runs` intervals · `verdict` the lines, `verdict_end` those that a
+terminal shows · `study_progress` how far it is, and how long the rest takes · `study_report` the report ·
 `study_steps` what is done in which order · `drawn_systems` many systems drawn at random, each studied so.
 """
 

@@ -8,15 +8,18 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_series import kept
 from sojourn.study.run_order import run_seed
 from sojourn.study.study_folder import Say
+from sojourn.study.study_progress import StudyProgress
 from sojourn.study.system import Point, Session
 
 AGAIN = 2
 DISTURBED = "disturbed"
 
 
-def run_points(session: Session, points: list[Point], out: Path, seed: int, say: Say) -> list[RunFolder]:
+def run_points(
+    session: Session, points: list[Point], out: Path, seed: int, say: Say, progress: StudyProgress | None = None
+) -> list[RunFolder]:
     """The run of each point in `out/runs`, in this order. A disturbed one is kept in `out/disturbed` and run again, at
-    most twice.
+    most twice. `progress`: of the whole study, where this is a part of it.
 
     Raises:
         RunFolderError: there are runs of another package, kernel, machine, load or system. ServiceError: it fails.
@@ -28,13 +31,16 @@ def run_points(session: Session, points: list[Point], out: Path, seed: int, say:
     there = _whole(kept(where, loads, session.conditions(points[0]), others=True))
     if there:
         say(f"{len(there)} of {len(points)} runs are there already")
+    progress = progress or StudyProgress(len(points))
+    progress.there(sum(point.name in there for point in points))
     found = []
-    for number, point in enumerate(points, 1):
+    for point in points:
         if point.name in there:
             found.append(there[point.name])
             continue
-        say(f"run {number} of {len(points)}: {point.name}")
-        found.append(_undisturbed(session, point, out, seed, say))
+        with progress.run(point) as text:
+            say(text)
+            found.append(_undisturbed(session, point, out, seed, say))
     return found
 
 

@@ -28,6 +28,7 @@ from sojourn.study.run_points import run_points
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.study_folder import Say, open_study, save_state
 from sojourn.study.study_points import SHARE, at_rate, saturating
+from sojourn.study.study_progress import progress_of
 from sojourn.study.study_report import study_document
 from sojourn.study.system import Point
 from sojourn.study.verdict import verdict_lines
@@ -89,7 +90,8 @@ def _runner(plan: CheckedStudy, stack: ExitStack, folder: Path, say: Say) -> Run
     place = stack.enter_context(plan.system.place())
     session = stack.enter_context(plan.system.open(place))
     session = ProbedSession(session) if plan.study.topology_probe else session
-    return partial(run_points, session, out=folder, seed=plan.seed, say=say)
+    progress = progress_of([*plan.measured, *plan.predicted], plan.system, plan.study.saturation.users)
+    return partial(run_points, session, out=folder, seed=plan.seed, say=say, progress=progress)
 
 
 def _has_runs(plan: CheckedStudy) -> bool:

@@ -43,16 +43,17 @@ UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 def verdict_lines(found: StudyFindings) -> list[str]:
     """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
-    lines = [one.headline for one in found.analyses if one.headline] + ([_headline(found)] if found.runs else [])
-    lines += [*_fitted(found), *_errors(found), *_predictions(found), *_choices(found)]
+    lines = [one.headline for one in found.analyses if one.headline] + ([headline(found)] if found.runs else [])
+    lines += [*_fitted(found), *_errors(found), *predicted_lines(found), *_choices(found)]
     lines += [line for one in found.analyses for line in one.lines]
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
     lines += [f"not shown here: {what}" for what in found.not_shown]
-    return lines + _left_out(found.runs)
+    return lines + left_out(found.runs)
 
 
-def _headline(found: StudyFindings) -> str:
+def headline(found: StudyFindings) -> str:
+    """How many measured values lie in their intervals, and the errors; without a prediction how many runs are valid."""
     valid = sum(bool(run.manifest["valid"]) for run in found.runs)
     ran = f"{valid} of {len(found.runs)} runs are valid"
     if found.predicted is None:
@@ -157,7 +158,8 @@ def _of_means(found: StudyFindings, kind: str) -> list[str]:
     return [f"{name}, {kind} error of means of repeated runs: {'; '.join(said)}" for name, said in each.items() if said]
 
 
-def _predictions(found: StudyFindings) -> list[str]:
+def predicted_lines(found: StudyFindings) -> list[str]:
+    """When predictions were written, then each with what was measured; of many configurations a line a section."""
     if found.predicted is None:
         return []
     lines = [f"predictions written {found.predicted['written']}, before their runs"]
@@ -266,7 +268,7 @@ def factors_text(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
     )
 
 
-def _left_out(runs: list[RunFolder]) -> list[str]:
+def left_out(runs: list[RunFolder]) -> list[str]:
     """How many, and each by name with its reasons."""
     bad = [run for run in runs if not run.manifest["valid"]]
     if not bad:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,14 +13,17 @@ from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import misfit
 from sojourn.study import evaluation
+from sojourn.study.analysis import Analysis
 from sojourn.study.fit_templates import RivalModels
 from sojourn.study.predictions import predicted_rows
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.system import Point
 from sojourn.study.verdict import verdict_lines
+from sojourn.study.verdict_end import end_lines
 from sojourn.table import Metrics
 
 ROW = {"station": "", "class": "", "metric": "response_time", "value": 0.02, "low": 0.01, "high": 0.03, "status": "ok"}
+ANSWER = Analysis(lines=("an observation",), headline="twice the rate")
 
 
 def run(name: str, rate: float, reasons: tuple[str, ...] = ()) -> Any:
@@ -46,10 +49,14 @@ class Model(FittedDefaults):
 
 
 def told(runs: list[Any], rows: list[dict[str, Any]], model: Model) -> list[str]:
+    return verdict_lines(findings(runs, rows, model))
+
+
+def findings(runs: list[Any], rows: list[dict[str, Any]], model: Model) -> StudyFindings:
     predicted = {"level": 0.9, "written": "now", "configurations": []}
     frame = pl.DataFrame(rows, schema=evaluation.SCHEMA)
     rivals = RivalModels({"shop": model}, "shop")  # type: ignore[dict-item]
-    return verdict_lines(StudyFindings(Path(), runs, ("rate_per_s",), rivals, predicted, frame))
+    return StudyFindings(Path(), runs, ("rate_per_s",), rivals, predicted, frame)  # type: ignore[arg-type]
 
 
 def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judged() -> None:
@@ -92,3 +99,25 @@ def test_a_predicted_interval_without_width_is_none_and_its_status_says_so() -> 
     first, second = predicted_rows(model, Point("two", {"rate_per_s": 9.0}), 0.9)  # type: ignore[arg-type]
     assert (first["low"], first["high"], first["status"]) == (0.01, 0.03, "ok")
     assert (second["value"], second["low"], second["high"], second["status"]) == (5.0, None, None, "no_interval")
+
+
+def test_a_terminal_shows_five_lines_the_answer_first_and_what_is_missing() -> None:
+    """Ten of twelve runs are not valid: the verdict names eight of them, the end only counts."""
+    runs = [run("a", 10.0), run("b", 20.0), *(run(f"bad-{k}", 10.0, ("not stationary",)) for k in range(10))]
+    rows = [evaluation.row_of(one.manifest, one.path.name, ROW, "shop", evaluation.BLIND, 0.021) for one in runs[:2]]
+    found = findings(runs, rows, Model())
+    found = replace(found, not_shown=("spread: it needs root", "more NICs: it needs root"), analyses=(ANSWER,))
+    shown = end_lines(found, verdict_lines(found))
+    assert shown[0] == "twice the rate" and shown[1].startswith("2 of 2 measured values lie in the 90 % intervals")
+    assert shown[-2:] == [
+        "not shown here: spread: it needs root; more NICs: it needs root",
+        "10 of 12 runs are not valid and are left out",
+    ]
+    assert len(shown) == 5 and set(shown) <= {*verdict_lines(found), shown[-2]}
+
+
+def test_a_study_that_predicts_nothing_is_shown_whole() -> None:
+    found = findings([run("a", 10.0)], [], Model())
+    long = [f"line {k}" for k in range(9)]
+    assert end_lines(replace(found, predicted=None), long) == long
+    assert end_lines(found, long[:5]) == long[:5] and len(end_lines(found, long)) <= 5

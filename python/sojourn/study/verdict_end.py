@@ -1,0 +1,24 @@
+"""What a study prints in the end: of its verdict what answers the question, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sojourn.study.study_findings import StudyFindings
+from sojourn.study.verdict import headline, left_out, predicted_lines
+
+MOST = 5  # lines, beside those that name the files
+
+
+def end_lines(found: StudyFindings, verdict: Sequence[str]) -> list[str]:
+    """Of a study that predicts at most five lines: the answers, how many measured values lie in their intervals and the errors, which model
+    was taken, single predictions, and what is missing. Of others the whole `verdict`, which is short."""
+    if found.predicted is None or len(verdict) <= MOST:
+        return list(verdict)
+    answers = [*(one.headline for one in found.analyses if one.headline), headline(found)]
+    missing = [f"not shown here: {'; '.join(found.not_shown)}"] if found.not_shown else []
+    missing += left_out(found.runs)[:1]
+    analysed = [line for one in found.analyses for line in one.lines if not line.startswith(" ")]
+    more = [*([found.why] if found.why else []), *predicted_lines(found), *analysed]
+    room = MOST - len(missing)
+    return [*[*answers[:room], *more][:room], *missing]
