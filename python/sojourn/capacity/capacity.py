@@ -85,7 +85,7 @@ def capacity(
         length_s = round(length_s, 1)
         return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
-    light = light_load(users, objectives, limits.saturate)
+    light = light_load(users, objectives, limits.saturate, limits.level)
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
     told(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(

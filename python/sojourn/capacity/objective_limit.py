@@ -93,24 +93,23 @@ def limit_of(
     plain = predictor_of(fitted, {}) if own else predictor
     asked = [_Asked.of(plain, one, measured) for one in objectives]
     most = _most(predictor, own, saturation_per_s, measured)
-    tail = [(1 - level) / 2, (1 + level) / 2]
     first = np.geomspace(min(one.rate_per_s for one in measured) / 4, most, FIRST_POINTS)
     highest = max(one.rate_per_s for one in measured)
     told = _limits(predictor, own, asked, first, highest, FIRST_DRAWS)
-    low, answer, high = np.quantile(told, [tail[0], 0.5, tail[1]])
+    low, answer, high = _least_of(told, level)
     # those that matter; the factor is that of the answer
     least, greatest = max(0.8 * low, first[0]), min(1.2 * high, most)
     for _ in range(WIDENINGS):
         rates = np.linspace(least, greatest, POINTS)
         limits = _limits(predictor, own, asked, rates, answer, DRAWS)
-        low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
+        low, middle, high = _least_of(limits, level)
         below, above = low <= least > first[0], high >= greatest < most
         if not (below or above):
             break
         least, greatest = max(least / 2, first[0]) if below else least, min(2 * greatest, most) if above else greatest
     if rates[0] == first[0]:
         limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
-        low, middle, high = np.quantile(limits, [tail[0], 0.5, tail[1]], method="nearest")
+        low, middle, high = _least_of(limits, level)
     return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None)
 
 
@@ -224,12 +223,12 @@ def _limits(
     answer_per_s: float,
     draws: int,
 ) -> Array:
-    """By draw: where the first figure is above its limit, between the rates. Without any: where it saturates."""
+    """Figures x draws: where each is above its limit, between the rates. Without any: one row, where it saturates."""
     mean = Quantity("response_time")
     wanted = list(dict.fromkeys([one.quantity for one in asked if one.made is None] or [mean]))
     found = predictor.values([settings], rates, wanted, min(draws, predictor.draws))
     if not asked:
-        return _crossings(rates, found[mean][:, 0, :], math.inf)
+        return _crossings(rates, found[mean][:, 0, :], math.inf)[None]
     limits = []
     for one in asked:
         if (quantile := one.made) is None:
@@ -237,7 +236,18 @@ def _limits(
         else:
             told = quantiles_by_means(predictor, settings, rates, quantile, draws)
         limits.append(_crossings(rates, one.factors(answer_per_s, len(told))[:, None] * told, one.limit_s))
-    return np.min(limits, axis=0)
+    return np.stack(limits)
+
+
+def _least_of(limits: Array, level: float) -> tuple[float, float, float]:
+    """The least of several figures' rates (figures x draws): its lower end, median and upper end. How errors of the figures depend on each
+    other no run says. So the ends hold whatever the dependence: below the lower end lies at most a tail of all the figures together
+    (Bonferroni's inequality), above the upper end at most a tail of the figure that has the lowest."""
+    tail = (1 - level) / 2
+    together = np.sort(limits, axis=None)[: limits.shape[1]]
+    low = np.quantile(together, tail, method="nearest")
+    high = np.quantile(limits, 1 - tail, axis=1, method="nearest").min()
+    return float(low), float(np.quantile(limits.min(axis=0), 0.5, method="nearest")), float(high)
 
 
 def _crossings(rates: Array, values: Array, limit: float) -> Array:

@@ -18,6 +18,7 @@ from sojourn.errors import LoadError, ObjectiveMissed
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.quantiles import KEPT, quantile
+from sojourn.stats.share_interval import clustered_share, share_interval
 from sojourn.units import per_second, percent, quantile_name, seconds
 
 if TYPE_CHECKING:
@@ -107,13 +108,17 @@ def _figure(node: Node) -> str:
 
 
 def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) -> list[dict[str, Any]]:
-    """What came of each objective: objective, value (s, share, 1/s; null where there is none), shown, met. `least`: of one that is
+    """What came of each objective: objective, value (s, share, 1/s; null where there is none), shown, met; of errors `low` and `high`, of
+    the share in the long run, by the usual level. `least`: of one that is
     missed by what was measured, and that a generator on time might have met. Also in the manifest. `whole`: the whole run, else its
     window."""
     found = []
     for one in objectives:
         value = _whole(folder, one) if whole else _windowed(folder, one)
         told = {"objective": one.text, "value": value, "shown": one.show(value), "met": one.met(value)}
+        if one.figure == "errors" and value is not None:
+            least, most = _share_interval(folder, whole)
+            told |= {"low": least, "high": most, "shown": f"{told['shown']} ({percent(least, 2)} … {percent(most, 2)})"}
         low = None if told["met"] else _least(folder, one)
         if low is not None and one.met(low):  # what a late generator adds is the difference
             told |= {"least": low, "shown": f"{one.show(low)} to {told['shown']}"}
@@ -122,6 +127,17 @@ def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) ->
         folder.manifest["objectives"] = found
         folder.save()
     return found
+
+
+def _share_interval(folder: RunFolder, whole: bool) -> tuple[float, float]:
+    """Of the share that failed; of a whole run by its counts alone, as if each failed by itself."""
+    requests = folder.frame("requests")
+    if whole or requests is None:
+        summary = folder.manifest["generator"]
+        return share_interval(summary["failed"], summary["ok"] + summary["failed"])
+    start_s, end_s = folder.manifest["window_s"]
+    inside = in_window(requests, (start_s, end_s)).sort("intended_s")
+    return clustered_share(inside["failure"].to_numpy() > 0)
 
 
 def _least(folder: RunFolder, one: Objective) -> float | None:

@@ -20,6 +20,7 @@ from sojourn.runs.schedule_check import late_row
 from sojourn.runs.service_phases import service_phases
 from sojourn.stats.batch_means import batch_interval, rate_interval
 from sojourn.stats.quantiles import FAILED, quantile
+from sojourn.stats.share_interval import clustered_share
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL
 
@@ -84,7 +85,7 @@ def _user(
     rows = [
         _rate("arrival_rate", arrived["intended_s"], every, window),
         _rate("throughput", _answers(requests), every, window),
-        metrics_row("loss_probability", failed / arrived.height if arrived.height else 0.0, unit="1"),
+        _lost(arrived),
         metrics_row("queue_length", every * _present(requests, window, length_s), unit="1"),
     ]
     if good.is_empty():
@@ -98,6 +99,13 @@ def _user(
         own = [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
         rows += own if station else [late_row(row, good[column], row["q"], touched) for row in own]
     return rows
+
+
+def _lost(arrived: pl.DataFrame) -> Row:
+    """The share that failed of those that were due in the window."""
+    failed = arrived.sort("intended_s")["failure"].to_numpy() > 0
+    low, high = clustered_share(failed) if len(failed) else (None, None)
+    return metrics_row("loss_probability", float(failed.mean()) if len(failed) else 0.0, low=low, high=high, unit="1")
 
 
 def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls: str = "") -> Row:

@@ -49,6 +49,13 @@ def test_saturates_where_that_is_allowed(tmp_path: Path) -> None:
     assert found.full_per_s.half_width < 0.1
 
 
+def test_the_level_is_that_which_was_asked_for(tmp_path: Path) -> None:
+    """Student's t with 19 degrees of freedom (any table): 1.729 at 90 %, 2.861 at 99 %."""
+    usual, sure = (light_load(Closed(tmp_path / f"{level}"), [], True, level).full_per_s for level in (0.9, 0.99))
+    assert usual is not None and sure is not None and sure.value == usual.value
+    assert (sure.value - sure.low) / (usual.value - usual.low) == pytest.approx(2.861 / 1.729, rel=1e-3)
+
+
 def test_a_single_user_misses(tmp_path: Path) -> None:
     users = Closed(tmp_path)
     found = light_load(users, read_objectives(["mean < 5ms"]))

@@ -1,0 +1,41 @@
+"""The interval of a share, such as that of requests that failed.
+
+Clopper and Pearson's, which holds its level whatever the share is, none and all of them too: quantiles of the beta distribution. What
+fails together is one event and not many: in a record of many observations the share of batches varies by `effect` times as much as that of
+independent ones, and they are worth so many times fewer (at least one).
+
+Sources: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934), 404-413; effective number: E. L. Korn, B. I. Graubard, Survey Methodology 24
+(1998), 193-201. Limits: a record in which nothing failed does not say whether failures come together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+from sojourn.stats.batch_means import BATCHES
+from sojourn.units import USUAL_LEVEL
+
+LEAST = 4  # observations in a batch
+
+
+def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effect: float = 1.0) -> tuple[float, float]:
+    """Of `happened` among `of` observations (0 or more), as many as which/`effect` are independent. (0, 1) of none at all."""
+    count, whole = happened / max(effect, 1.0), of / max(effect, 1.0)
+    tail = (1 - level) / 2
+    low = float(betaincinv(count, whole - count + 1, tail)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, whole - count, 1 - tail)) if count < whole else 1.0
+    return low, high
+
+
+def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
+    """Of observations in the order of time, each of which happened or did not."""
+    each = np.asarray(happened, float)
+    count, size = float(each.sum()), len(each) // BATCHES
+    if size < LEAST or not 0 < count < len(each):
+        return share_interval(count, len(each), level)
+    share = count / len(each)
+    batches = each[: size * BATCHES].reshape(BATCHES, size).mean(axis=1)
+    effect = float(batches.var(ddof=1)) * size / (share * (1 - share))
+    return share_interval(count, len(each), level, min(max(effect, 1.0), count))
