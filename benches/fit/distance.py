@@ -25,7 +25,7 @@ import sojourn as sj
 from sojourn.errors import SojournError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model import Model
 from sojourn.query.sources.configured import configured
 from sojourn.solve.open.open_rates import TrafficSolution
@@ -138,7 +138,7 @@ def drawn(name: str, seed: int, right: bool) -> list[tuple[Any, ...]]:
     model = replace(Model.parse(service.fitted), observed={station: station for station in service.watched})
     runs = FitRuns([run(service, real, rated(real, p), i, rng) for i, p in enumerate(service.levels)])
     try:
-        fitted = fit_model(runs, model, seed=seed)
+        fitted = fit(runs, model, seed=seed)
     except SojournError as error:
         return [(name, seed, 0, "", f"refused: {error}", "", "", "", "", "")]
     rows: list[tuple[Any, ...]] = []

@@ -26,7 +26,7 @@ import sojourn as sj
 from sojourn.errors import SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.simulate.simulated_run import record_run
 from sojourn.stats.batch_means import batch_interval, rate_interval, standard_error
 
@@ -71,7 +71,7 @@ def recovered(name: str, seed: int, passes: int) -> list[Row]:
     model = replace(t.model, observed={station: station for station in t.watched})
     try:
         runs = FitRuns([simulated(t, level, passes, base + i) for i, level in enumerate(t.levels)])
-        fitted = fit_model(runs, model, LEVEL, seed)
+        fitted = fit(runs, model, LEVEL, seed)
         later = FitRuns([simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)])
         table = fitted.validate(later, level=0.9)
     except SojournError as error:

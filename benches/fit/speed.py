@@ -15,7 +15,7 @@ import numpy as np
 
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import DRAWS, fit_model
+from sojourn.fit.model_fit import DRAWS, fit
 from sojourn.model.unknown_parameters import replaced
 
 DEMANDS_S = {"cpu": 0.040, "disk": 0.012, "db": 0.009, "cache": 0.006, "net": 0.030}
@@ -54,7 +54,7 @@ def main() -> None:
     wall, cpu = [], []
     for _ in range(asked.repeat):
         begun, used = time.perf_counter(), time.process_time()
-        fitted = fit_model(runs, model)
+        fitted = fit(runs, model)
         wall.append(time.perf_counter() - begun)
         cpu.append(time.process_time() - used)
     print(f"{len(fitted.paths)} unknowns, {POINTS} points, {DRAWS} refits, {fitted.method}, {os.cpu_count()} cores:")

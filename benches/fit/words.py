@@ -142,7 +142,7 @@ def main() -> None:
 
 def recovered(model: sj.Model, runs: FitRuns, truth: Mapping[str, float], seed: int) -> list[tuple[Any, ...]]:
     try:
-        fitted = sj.fit_model(runs, model, seed=seed)
+        fitted = sj.fit(runs, model, seed=seed)
     except SojournError as error:
         return [("refused", "", str(error), "", "", "")]
     found = [(path, value, *fitted.estimates[path]) for path, value in truth.items()]

@@ -28,7 +28,7 @@ def main(folder: Path) -> None:
         files["staged"] = folder / "staged.toml"
         models = {name: sj.Model.read(path) for name, path in files.items()}
         fitted = sj.fit_rivals(
-            sj.observe_runs([run for run in runs if kind_of(run) == "training"]), models, seed=1
+            sj.fit.observe_runs([run for run in runs if kind_of(run) == "training"]), models, seed=1
         ).best
         rows = []
         for run in runs:

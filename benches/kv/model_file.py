@@ -86,7 +86,7 @@ def main(folder: Path) -> None:
         runs = recorded(folder, place)
         of = {kind: [run for run in runs if kind_of(run) == kind] for kind in ("training", "held out", "blind")}
         models = {name: sj.Model.read(Path(kv.__file__).with_name(f"{name}.toml")) for name in FILES}
-        seen = sj.observe_runs(of["training"])
+        seen = sj.fit.observe_runs(of["training"])
         files, fit_s = timed(lambda: sj.fit_rivals(seen, models, seed=1).best)
         first, *others = [run.manifest["factors"] for run in of["blind"]]
         files.predict(first, LEVEL)  # what is imported then is imported once

@@ -67,7 +67,7 @@ def held(model: sj.Model, truth: Mapping[str, float], points: Any, new: Any, see
 def main(seeds: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         runs = [run for run in recorded(RECORDED, place) if run.manifest["valid"]]
-        fitted_runs = sj.observe_runs([run for run in runs if kind_of(run) == "training"])
+        fitted_runs = sj.fit.observe_runs([run for run in runs if kind_of(run) == "training"])
     drawn = [run.manifest["factors"] for run in runs if kind_of(run) == "blind"]
     for name in FILES:
         model = sj.Model.read(Path(kv.__file__).with_name(f"{name}.toml"))

@@ -64,7 +64,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def fits(runs: Sequence[sj.RunFolder], models: Mapping[str, sj.Model]) -> dict[str, sj.FittedModel]:
     """Each file, and their average as the study takes it."""
-    chosen = sj.fit_rivals(sj.observe_runs(runs), models, seed=1)
+    chosen = sj.fit_rivals(sj.fit.observe_runs(runs), models, seed=1)
     return {**chosen.fits, "averaged": chosen.best}
 
 

@@ -110,7 +110,10 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         runs = read_runs(folder, Path(place))
         sections = {name: [run for run in runs if run.manifest["section"] == name] for name in (FITTED, HELD_OUT)}
-        seen, files = sj.observe_runs(sections[FITTED]), {name: sj.Model.read(FILES / f"{name}.toml") for name in NAMES}
+        seen, files = (
+            sj.fit.observe_runs(sections[FITTED]),
+            {name: sj.Model.read(FILES / f"{name}.toml") for name in NAMES},
+        )
         chosen = sj.fit_rivals(seen, files, seed=1)
         earlier = json.loads((folder / "earlier-fit.json").read_text())["predictions"]
         models = {f"earlier fit, {name}": of_earlier([one for one in earlier if one["model"] == name])

@@ -52,7 +52,7 @@ def one_site(seed: int, most_contention: float, folder: Path) -> Iterator[dict[s
             point = Point(f"{cores}", site.settled(given, "bench"), repetition)
             runs[cores].append(session.run(point, folder / str(number), seed=1000 * seed + number))
     files = {name: sj.Model.read(FILES / f"{name}.toml") for name in ("hand-over", "constant")}
-    best = sj.fit_rivals(sj.observe_runs([run for run in runs[1] if run.manifest["valid"]]), files, seed=1).best
+    best = sj.fit_rivals(sj.fit.observe_runs([run for run in runs[1] if run.manifest["valid"]]), files, seed=1).best
     known: dict[str, pl.DataFrame] = {}
     for run in (run for run in runs[2] if run.manifest["valid"]):
         factors = run.manifest["factors"]

@@ -111,7 +111,7 @@ def planned(name: str, seed: int) -> dict[str, Any]:
     try:
         runs = FitRuns([simulated(service, c, r, 100_000 * seed + i) for i, (c, r) in enumerate(RUNS)])
         model = sj.Model.parse(service.asked.to_toml())
-        fitted = sj.fit_model(runs, model, seed=seed)
+        fitted = sj.fit(runs, model, seed=seed)
         found = sj.plan(fitted, service.vary, service.objective, service.cost, load=rate)
     except SojournError as error:
         return {**row, "refused": str(error)}

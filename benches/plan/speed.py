@@ -45,7 +45,7 @@ def web() -> Plan:
         busy = {"leading interrupts": rate / 3300.0}
         runs.append(FitRun(f"r{rate:g}", {"cores": cores, "nics": nics, "rate_per_s": rate}, means, busy))
     seen = FitRuns(runs)
-    fitted = sj.fit_model(seen, fit_for(model_file("priority"), seen))
+    fitted = sj.fit(seen, fit_for(model_file("priority"), seen))
     vary = {"cores": range(1, 201), "nics": range(1, 59)}  # 9947 with nics <= cores
     return sj.plan(fitted, vary, "mean < 20ms", "0.04*cores + 0.01*nics", load="200..900")
 

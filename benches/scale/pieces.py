@@ -11,7 +11,7 @@ import numpy as np
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model import Model
 from sojourn.parallel import open_workers, run_pieces
 from sojourn.solve.method import RequestedOutputs
@@ -91,7 +91,7 @@ def simulated_fit(model: Model, seed: int) -> FittedModel:
         error = standard_error(low, high, batches=MACRO) / value if low is not None and high is not None else 0.05
         means = {("", "response_time"): (value, error), ("", "throughput"): (told.value("throughput"), 0.01)}
         runs.append(FitRun(f"{rate:g}", {"rate_per_s": rate}, means, {}))
-    return fit_model(FitRuns(runs), FREE, seed=seed, draws=20)
+    return fit(FitRuns(runs), FREE, seed=seed, draws=20)
 
 
 def fits(count: int) -> Job:

@@ -153,7 +153,7 @@ def rows(here: Path) -> list[Row]:
     points = [one["factors"] for one in told["configurations"]]
     by_hand = [row | one["factors"] for one in told["configurations"] for row in one["rows"]]
     try:
-        chosen = choose_model(sj.observe_runs(ramp))
+        chosen = choose_model(sj.fit.observe_runs(ramp))
         (here / "auto.txt").write_text(f"{chosen.why}\n{chosen.best}\n")
         by_auto = [row for point in points for row in _predicted(chosen, point)]
     except SojournError as error:

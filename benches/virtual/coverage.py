@@ -87,9 +87,9 @@ def one_seed(
                 folder = write_host_run(Path(out) / str(number), run, {"factors": factors})
                 add_resources(folder, core_groups(host_placement(host.cores, host.nics)), factors)
                 runs.append(folder)
-        seen = sj.observe_runs(runs)
+        seen = sj.fit.observe_runs(runs)
     model = sj.replaced(fit_for(model_file("priority"), seen), given)
-    return covered("", sj.fit_model(seen, model, level, seed), host)
+    return covered("", sj.fit(seen, model, level, seed), host)
 
 
 def rows_of(name: str, most: float, seed: int, seconds: float, level: float, times: int) -> list[dict[str, Any]]:

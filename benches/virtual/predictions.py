@@ -74,7 +74,7 @@ def simulated(out: Path, host: VirtualHost, shares: tuple[float, ...], seconds: 
         folder = write_host_run(out / f"{host.cores}-{host.nics}-{number}", run, {"factors": factors})
         add_resources(folder, core_groups(host_placement(host.cores, host.nics)), factors)
         found.append(folder)
-    return sj.observe_runs(found)
+    return sj.fit.observe_runs(found)
 
 
 def blind_sizes(cores: int) -> list[Size]:

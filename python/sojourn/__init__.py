@@ -1,19 +1,19 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
-too (`capacity`, `compare`, `fit`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package, and calling it calls the function.
+too (`capacity`, `compare`, `fit`, `load`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package; calling it calls the function.
 
 Table      Metrics
 Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
 Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
-Measure    measure, http_load, kv_load, messages_load, execute, RunFolder, diagnose, oscillation; trace_visits
+Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
            Unknown, NumberByFactor, MeasuredParameter: of parameters; replaced: with other numbers
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
-Fit        observe_runs, fit (fit_model: its former name), fit_rivals, FittedModel; scalability: usl, fit_usl
+Fit        fit, fit_rivals, FittedModel; scalability: usl, fit_usl
 Predict    predict, gain
 Plan       plan
 Validate   validate
@@ -24,7 +24,7 @@ Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, 
            Case: what a package of cases brings
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
-Rooms      cli, diagnosis, errors, file_errors, files, lab, load, model, report, runs, stats, study, terminal, units: each has an
+Rooms      cli, diagnosis, errors, file_errors, files, lab, model, report, runs, stats, study, terminal, units: each has an
            `__all__` of what the author of a system, a study or a case needs, as have those that are functions, too
 """
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from sojourn import files as files
     from sojourn import lab as lab
     from sojourn import laws as laws
-    from sojourn import load as load
     from sojourn import model as model
     from sojourn import report as report
     from sojourn import runs as runs
@@ -66,19 +65,14 @@ if TYPE_CHECKING:
     from sojourn.errors import SojournError as SojournError
     from sojourn.fit import FittedModel as FittedModel
     from sojourn.fit import fit as fit
-    from sojourn.fit import fit_model as fit_model
     from sojourn.fit import fit_rivals as fit_rivals
-    from sojourn.fit import observe_runs as observe_runs
     from sojourn.fit import predict as predict
     from sojourn.fit import validate as validate
     from sojourn.fit.saturation_gain import gain as gain
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
     from sojourn.fit.trace_visits import trace_visits as trace_visits
-    from sojourn.load.http_load import http_load as http_load
-    from sojourn.load.kv_load import kv_load as kv_load
-    from sojourn.load.messages_load import messages_load as messages_load
-    from sojourn.measure.execute_run import execute as execute
+    from sojourn.measure.load_once import load as load
     from sojourn.measure.measure import measure as measure
     from sojourn.model import *  # noqa: F403
     from sojourn.plan.plan import plan as plan
@@ -111,18 +105,14 @@ _MODEL = (
     "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
     "Uniform Weibull MeasuredParameter Unknown replaced"
 )
-_ROOMS = (
-    "cli control design diagnosis errors file_errors files lab laws load model report runs stats study terminal units"
-)
+_ROOMS = "cli control design diagnosis errors file_errors files lab laws model report runs stats study terminal units"
 # name → the module that has it; a module has itself
 _HOMES = {
     **dict.fromkeys(_ROOMS.split(), ""),
     **dict.fromkeys(_MODEL.split(), "model"),
     "SojournError": "errors",
     "FittedModel": "fit",
-    "fit_model": "fit",
     "fit_rivals": "fit",
-    "observe_runs": "fit",
     "fit": "fit",
     "predict": "fit",
     "validate": "fit",
@@ -130,12 +120,9 @@ _HOMES = {
     "usl": "fit.scalability_law",
     "Set": "control",
     "RunFolder": "runs.run_folder",
-    "http_load": "load.http_load",
-    "kv_load": "load.kv_load",
-    "messages_load": "load.messages_load",
     "diagnose": "diagnosis.load_levels",
+    "load": "load",
     "measure": "measure",
-    "execute": "measure.execute_run",
     "oscillation": "diagnosis.oscillation",
     "plan": "plan",
     "gain": "fit.saturation_gain",
@@ -163,6 +150,18 @@ _HOMES = {
     "Metrics": "table",
 }
 __all__ = sorted(_HOMES)
+_CALLED = {
+    "load": "sojourn.measure.load_once"
+}  # a package whose function is elsewhere, as it needs more than the package may
+# former name → its home and the present name
+_FORMER = {
+    "fit_model": ("fit.model_fit", "fit", "fit"),
+    "observe_runs": ("fit", "observe_runs", "fit, which takes folders too, or sojourn.fit.observe_runs"),
+    "http_load": ("load.http_load", "http_load", "load, or sojourn.load.http_load.http_load"),
+    "kv_load": ("load.kv_load", "kv_load", "load, or sojourn.load.kv_load.kv_load"),
+    "messages_load": ("load.messages_load", "messages_load", "load, or sojourn.load.messages_load.messages_load"),
+    "execute": ("measure.execute_run", "execute", "load, or sojourn.measure.execute_run.execute"),
+}
 
 
 class _CallablePackage(ModuleType):
@@ -182,7 +181,16 @@ class _CallablePackage(ModuleType):
 
 
 def _function(module: ModuleType) -> Any:
-    return getattr(module, module.__name__.rpartition(".")[2])
+    name = module.__name__.rpartition(".")[2]
+    return getattr(import_module(_CALLED[name]) if name in _CALLED else module, name)
+
+
+def _of_former_name(name: str) -> Any:
+    from warnings import warn
+
+    home, own, present = _FORMER[name]
+    warn(f"sojourn.{name} is now sojourn.{present}", DeprecationWarning, stacklevel=3)
+    return getattr(import_module(f"sojourn.{home}"), own)
 
 
 class _LazyImportIndex(ModuleType):
@@ -191,10 +199,13 @@ class _LazyImportIndex(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and _HOMES.get(name) == name:
             value.__class__ = _CallablePackage  # the import of a package that is a function, too
-            value.__doc__ = f"{_function(value).__doc__}\n\nThe package {value.__name__}: {value.__doc__}"
+            if name not in _CALLED:
+                value.__doc__ = f"{_function(value).__doc__}\n\nThe package {value.__name__}: {value.__doc__}"
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _FORMER:
+            return _of_former_name(name)
         if name not in _HOMES:
             raise AttributeError(f"sojourn has no {name!r}; it has {', '.join(__all__)}")
         module = import_module(f"sojourn.{_HOMES[name] or name}")

@@ -74,7 +74,7 @@ def _held_s(file: Path, by: str, slow: bool) -> list[float]:
 
 def _auto_is_honest(here: Path, fitted: Any) -> None:
     """It says what was never varied, and does not take the little CPU time that these services need for their limit."""
-    runs = sj.observe_runs([path for path in (here / "out/runs").iterdir() if path.name.startswith("ramp")])
+    runs = sj.fit.observe_runs([path for path in (here / "out/runs").iterdir() if path.name.startswith("ramp")])
     chosen = choose_model(runs)
     assert "workers was 3 in all runs" in chosen.why
     point = dict(runs.runs[0].factors)

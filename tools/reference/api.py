@@ -48,7 +48,7 @@ def groups() -> dict[str, list[str]]:
 def entry(name: str, value: Any) -> str:
     if isinstance(value, ModuleType) and not callable(value):
         return f"### `{name}`\n\n{module(value)}\n"
-    room, value = (value, getattr(value, name)) if isinstance(value, ModuleType) else (None, value)
+    room, value = (value, sojourn._function(value)) if isinstance(value, ModuleType) else (None, value)
     parts = [f"### `{name}`\n", code(name, value), prose(own_doc(value))]
     if inspect.isclass(value):
         parts += [member(name, key, item) for key, item in members(value)]
@@ -62,6 +62,11 @@ def module(value: ModuleType) -> str:
     return "\n\n".join([prose(value.__doc__), *names_of(value)])
 
 
+def _itself(item: Any, name: str) -> Any:
+    """A function whose module has its name: the package shows the one or the other, by what was imported before."""
+    return getattr(item, name, item) if isinstance(item, ModuleType) else item
+
+
 def names_of(value: ModuleType) -> list[str]:
     """The constants, functions and classes of a module that are not in the index itself."""
     own = value.__name__.rpartition(".")[2]
@@ -70,8 +75,10 @@ def names_of(value: ModuleType) -> list[str]:
         for key, item in vars(value).items()
         if not key.startswith("_") and getattr(item, "__module__", "") == value.__name__
     ]
-    further = {key: getattr(value, key) for key in names if key != own}
-    further = {key: item for key, item in further.items() if getattr(sojourn, key, None) is not item}
+    further = {key: _itself(getattr(value, key), key) for key in names if key != own}
+    further = {
+        key: item for key, item in further.items() if key not in sojourn.__all__ or getattr(sojourn, key) is not item
+    }
     constants = [f"`{own}.{key}` = `{item!r}`" for key, item in further.items() if isinstance(item, str | float | int)]
     return [" · ".join(constants)] * bool(constants) + [
         f"#### `{own}.{key}`\n\n{code(key, item)}\n{prose(own_doc(item))}"

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from sojourn.cli.load_table import show
 from sojourn.errors import LoadError, ServiceError
 from sojourn.query.objectives import Objective, demand_met, judge
 from sojourn.runs.assess_run import REQUESTS_FAILED
-from sojourn.runs.disturbances import BESIDE
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.session_mix import AWAY, MIX, STEPS
@@ -48,6 +47,7 @@ def perform(
         LoadError, ServiceError: for a run that is not valid. ObjectiveMissed: for a valid one.
     """
     from sojourn.measure.agents import execute_on_agents
+    from sojourn.measure.load_once import executed
 
     one_form(form.as_json, form.as_csv, "load")
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
@@ -55,7 +55,7 @@ def perform(
         with live("load") as view:
             what = {"name": where.name}
             if agents is None:
-                folder = _executed(where, config, what, view)
+                folder = executed(where, config, what, view)
             else:
                 folder = execute_on_agents(where, config, agents, what=what, progress=view)
         found = judge(folder, objectives, whole=True)
@@ -71,23 +71,6 @@ def perform(
             shutil.rmtree(where.parent, ignore_errors=True)
     end(summary["reasons"], "load")
     demand_met(found, "load")
-
-
-def _executed(where: Path, config: dict[str, Any], what: dict[str, Any], view: Any) -> RunFolder:
-    """The run, with what a request takes of the processes that listen where it goes, if that is this machine."""
-    from sojourn.measure.execute_run import execute
-    from sojourn.measure.measure import own_placement
-    from sojourn.measure.service_processes import service_processes
-    from sojourn.measure.surroundings import add_demands, surroundings
-
-    if "block" in config:
-        return execute(where, config, what=what, progress=view)
-    service = service_processes(None, config)
-    service = replace(service, may_use=tuple(service.cores()))
-    around, watched = surroundings(service, own_placement(service.may_use, ()), lanes=len(config["lanes"]))
-    folder = execute(where, config, what=what | {BESIDE: True}, around=around, progress=view)
-    add_demands(folder, service, watched)
-    return folder
 
 
 def summary_of(where: Path) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
-from sojourn.fit.model_fit import fit, fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.predict_model import predict
 from sojourn.fit.rival_models import AVERAGED, fit_rivals
@@ -40,7 +40,6 @@ __all__ = [
     "ParameterEstimate",
     "completed_per_s",
     "fit",
-    "fit_model",
     "fit_rivals",
     "gain",
     "mix_demands",

@@ -10,8 +10,9 @@ factor, that explains what is left beyond the spread of the runs, and `growth` w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from sojourn.errors import FitError, InputError
 from sojourn.fit import nonlinear_least_squares
 from sojourn.fit.estimate_spread import EstimateSpread, stated_within
 from sojourn.fit.fit_problem import FitProblem
-from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
@@ -33,6 +34,7 @@ from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
+from sojourn.runs.run_folder import RunFolder
 from sojourn.solve.load_dependent_times import check_dependent_times
 from sojourn.units import USUAL_LEVEL
 
@@ -43,20 +45,23 @@ FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor o
 
 
 def fit(
-    runs: FitRuns, model: Model, level: float = USUAL_LEVEL, seed: int = 1, draws: int = DRAWS, *, on: On = None
+    runs: FitRuns | Sequence[Path | str | RunFolder], model: Model,
+    level: float = USUAL_LEVEL, seed: int = 1, draws: int = DRAWS, *, on: On = None
 ) -> FittedModel:  # fmt: skip
     """Fits the unknowns of `model` to `runs`. Where all of them are measured parameters nothing is searched: the values are the means
     of the runs, and what is told is how wrong the model is with them.
 
     level in (0, 1), draws 20 or more. `on` workers (`sojourn.parallel`) draws are solved in blocks, which pays where a fit takes
-    many seconds. Raises InputError for an argument, FitError for a model without unknowns and measured parameters, a factor
+    many seconds. `runs`: as `observe_runs` makes them, or run folders.
+
+    Raises InputError for an argument, FitError for a model without unknowns and measured parameters, a factor
     without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
     tell apart: it names them, and what to vary. MethodRefused where no method solves such a model.
     """
     check_level(level)
     if draws < 20:
         raise InputError(draws, "draws", "give 20 or more")
-    runs = runs.of(model)
+    runs = (runs if isinstance(runs, FitRuns) else observe_runs(runs)).of(model)
     _check_parameters(runs, model)
     measured = measured_values(runs, model)
     if not measured and not unknowns(model):
@@ -66,9 +71,6 @@ def fit(
         drawn = drawn_means(measured, draws, seed)
         moved = _Moved(runs, model, measured, drawn)
         return with_draws(_fitted(data, level, seed, draws, moved), measured, drawn)
-
-
-fit_model = fit  # its name before 2026-11-26
 
 
 def _check_parameters(runs: FitRuns, model: Model) -> None:

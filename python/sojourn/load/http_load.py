@@ -63,7 +63,8 @@ def http_load(
         InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
     """
     if (rate_per_s is None) == (users is None):
-        raise InputError(f"rate = {rate_per_s}, users = {users}", "load", "give either --rate or --users")
+        found = "no load is given" if users is None else f"a rate ({rate_per_s:g}) and users ({users})"
+        raise InputError(found, "load", "give either --rate or --users")
     if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
         raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
     if users is not None and not 1 <= users <= MOST_USERS:

@@ -96,8 +96,9 @@ def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, di
     """
     rates, counts = list(rates_per_s), list(users)
     if bool(rates) == bool(counts):
-        given = [",".join(f"{value:.15g}" for value in values) or "None" for values in (rates, counts)]
-        raise InputError(f"rate = {given[0]}, users = {given[1]}", "measure", "give either --rate or --users")
+        given = [",".join(f"{value:.15g}" for value in values) for values in (rates, counts)]
+        found = f"rates ({given[0]}) and users ({given[1]})" if rates else "no load is given"
+        raise InputError(found, "measure", "give either --rate or --users")
     if not all(float(count).is_integer() for count in counts):
         raise InputError(repr(",".join(f"{count:.15g}" for count in counts)), "--users", "give whole numbers")
     if rates:

@@ -9,7 +9,7 @@ from mmm_runs import FREE, OPEN, erlang_c, mmm_run
 
 import sojourn as sj
 from sojourn.capacity.objective_limit import MeasuredFigures, limit_of
-from sojourn.fit import FitRuns, fit_model
+from sojourn.fit import FitRuns, fit
 from sojourn.query.objectives import read_objectives
 
 ONE = """
@@ -30,7 +30,7 @@ def mean_s(rate: float) -> float:
 
 
 def test_a_mean() -> None:
-    fitted = fit_model(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
+    fitted = fit(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
     found = limit_of(fitted, read_objectives(["mean < 60ms"]), [MeasuredFigures(80.0, {}, 0.02)], None, 0.9)
     low, high = 20.0, 99.0
     for _ in range(40):  # bisection: the formula grows with the rate
@@ -44,7 +44,7 @@ def test_a_mean() -> None:
 def test_a_quantile_is_moved_by_what_was_measured_of_it(times: float) -> None:
     """M/M/1 with services of 8 ms: response times are exponential, P(R > t) = exp(-(mu - lambda) t)."""
     runs = FitRuns([mmm_run(rate, service_s=0.008, delay_s=0.0, servers=1) for rate in RATES])
-    fitted = fit_model(runs, sj.Model.parse(ONE), seed=1)
+    fitted = fit(runs, sj.Model.parse(ONE), seed=1)
     mu, limit = 125.0, 0.1
     seen = [MeasuredFigures(rate, {"p99": times * math.log(100) / (mu - rate)}, 0.001) for rate in (50.0, 60.0, 70.0)]
     found = limit_of(fitted, read_objectives(["p99 < 100ms"]), seen, None, 0.9)
@@ -55,6 +55,6 @@ def test_a_quantile_is_moved_by_what_was_measured_of_it(times: float) -> None:
 
 
 def test_without_an_objective_it_is_saturation() -> None:
-    fitted = fit_model(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
+    fitted = fit(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
     found = limit_of(fitted, [], [MeasuredFigures(80.0, {}, 0.02)], None, 0.9)
     assert found.value == pytest.approx(100, rel=0.03)  # two servers, 20 ms

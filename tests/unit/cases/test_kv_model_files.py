@@ -40,7 +40,7 @@ def runs(bench: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 @pytest.fixture(scope="module")
 def files(runs: dict[str, list[sj.RunFolder]]) -> sj.FittedModel:
     models = {name: sj.Model.read(CASE / f"{name}.toml") for name in FILES}
-    return sj.fit_rivals(sj.observe_runs(runs["training"]), models).best
+    return sj.fit_rivals(sj.fit.observe_runs(runs["training"]), models).best
 
 
 @pytest.mark.parametrize("kind", list(BEFORE))

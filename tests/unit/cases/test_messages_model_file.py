@@ -113,8 +113,8 @@ def inside(fitted: FittedModel, new: list[tuple[Any, ...]], folder: Path) -> tup
 def test_known_values_are_found_and_new_configurations_predicted(tmp_path: Path) -> None:
     """The simulated service has two pools and each station by itself; the file has one station and knows the client's view only. Twelve
     configurations at random that it never saw, pools, delays and middlewares beyond those that it saw among them."""
-    seen = sj.observe_runs(runs(CONFIGURATIONS, tmp_path, 500))
-    fitted = sj.fit_model(seen, file("usl"), draws=100)
+    seen = sj.fit.observe_runs(runs(CONFIGURATIONS, tmp_path, 500))
+    fitted = sj.fit(seen, file("usl"), draws=100)
     assert fitted.estimates["parameters.alone_per_s"].value == pytest.approx(400, rel=0.1)  # what was put in
     assert fitted.estimates["parameters.empty_share"].value == pytest.approx(0.2, abs=0.01)
     rng = np.random.default_rng(9)
@@ -124,7 +124,7 @@ def test_known_values_are_found_and_new_configurations_predicted(tmp_path: Path)
     ]  # fmt: skip
     errors, held = inside(fitted, new, tmp_path)
     assert float(np.median(errors)) < 0.05 and held >= 10
-    report = sj.fit_model(seen, file("telesto"), draws=40)
+    report = sj.fit(seen, file("telesto"), draws=40)
     reference = next(run for run in seen.runs if run.factors["clients"] == 90)
     measured = reference.measured["database", "", "response_time"]
     assert report.estimates["parameters.database_s"].value == pytest.approx(measured)

@@ -66,7 +66,7 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
         folder = as_run(there, tmp_path / str(number), until_s=60, seed=number)
         folder.manifest["factors"] |= {"users": users, "mix": mix}
         folder.save()
-    fitted = sj.fit_model(sj.observe_runs([tmp_path]), model("hand-over", **BESIDE), level=0.99)
+    fitted = sj.fit(sj.fit.observe_runs([tmp_path]), model("hand-over", **BESIDE), level=0.99)
     for name, value in PUT_IN.items():
         low, high = fitted.estimates[f"parameters.{name}"][1:3]
         assert low <= value <= high and high - low < 0.3e-3

@@ -58,8 +58,11 @@ def test_a_rate_that_is_none(sojourn: Sojourn, tmp_path: Path, verb: str, rate: 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("load", "http://127.0.0.1:1/"), ("rate = None", "either --rate or --users")),
-        (("load", "http://127.0.0.1:1/", "--rate", "1", "--users", "1"), ("users = 1", "either --rate or --users")),
+        (("load", "http://127.0.0.1:1/"), ("no load is given", "either --rate or --users")),
+        (
+            ("load", "http://127.0.0.1:1/", "--rate", "1", "--users", "1"),
+            ("a rate (1) and users (1)", "either --rate or --users"),
+        ),
         (("load", "http://127.0.0.1:1/", "--users", "0"), ("--users: 0", "give 1 to")),
         (("load", "http://127.0.0.1:1/", "--users", "x"), ("--users", "sojourn load --help")),
         (("load", "http://127.0.0.1:1/", "--rate", "1", "--connections", "0"), ("--connections: 0", "at least 1")),
@@ -133,7 +136,7 @@ def fitted(tmp_path: Path) -> Path:
 
     path = tmp_path / "given.toml"
     runs = FitRuns([mmm_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)])
-    sj.fit_model(runs, sj.Model.parse(MODEL % "{ free = true }"), draws=20).write(path)
+    sj.fit(runs, sj.Model.parse(MODEL % "{ free = true }"), draws=20).write(path)
     return path
 
 

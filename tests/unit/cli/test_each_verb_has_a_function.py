@@ -20,7 +20,7 @@ FOLDER = Path(cli.__file__).parent
 # verb → module:function; `sojourn` itself where the index shows it
 FUNCTIONS = {
     "capacity": "sojourn:capacity", "compare": "sojourn:compare", "try": "sojourn.trial:trial",
-    "load": "sojourn:execute", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
+    "load": "sojourn.measure.load_once:executed", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
     "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query", "control": "sojourn.control:simulate",
     "oscillation": "sojourn:oscillation", "report": "sojourn:write_html", "study": "sojourn:run_study",

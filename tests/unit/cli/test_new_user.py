@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from sojourn.cli import measure_table
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError, NoSuchRow
-from sojourn.fit import FitRuns, fit_model, observe_runs
+from sojourn.fit import FitRuns, fit, observe_runs
 from sojourn.measure.run_report import runs_document
 from sojourn.model import Model
 from sojourn.report.terminal_output import print_terminal
@@ -65,7 +65,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One core that is full at 1/(2 ms) = 500/s."""
     path = tmp_path_factory.mktemp("fitted") / "fitted.toml"
     runs = FitRuns([mmm_run(rate, service_s=0.002, servers=1, delay_s=0.0) for rate in (60.0, 120.0, 240.0, 360.0)])
-    fit_model(runs, Model.parse(ONE), draws=20).write(path)
+    fit(runs, Model.parse(ONE), draws=20).write(path)
     return path
 
 

@@ -12,7 +12,7 @@ import sojourn as sj
 from sojourn.fit.common_start import longer, matters
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model import Deterministic, Empirical, Hyperexponential, Lognormal, PhaseType, Uniform
 
 WORK_S, THINK_S = 0.01, 1.0
@@ -70,7 +70,7 @@ def runs(length_s: float) -> FitRuns:
 
 def test_what_is_put_in_is_found_and_new_runs_are_predicted_as_they_begin(tmp_path: Path) -> None:
     model = sj.Model.parse(TOGETHER % "{ free = true }")
-    fitted = fit_model(runs(20.0), model, draws=60)
+    fitted = fit(runs(20.0), model, draws=60)
     assert fitted.estimates["service_s.cpu.user.mean"].value == pytest.approx(WORK_S, rel=0.02)
     assert (
         "all customers begin at once" in fitted.message and fitted.model_error is not None and fitted.model_error < 0.03
@@ -83,7 +83,7 @@ def test_what_is_put_in_is_found_and_new_runs_are_predicted_as_they_begin(tmp_pa
     assert fitted.value({"users": 25}, "response_time") == pytest.approx(long_run(25), rel=0.03), "of the long run"
     fitted.write(tmp_path / "fitted.toml")
     assert FittedModel.read(tmp_path / "fitted.toml").predict({"users": 25}, 0.9) == told
-    blind = fit_model(runs(0.0), model, draws=60)
+    blind = fit(runs(0.0), model, draws=60)
     assert abs(blind.estimates["service_s.cpu.user.mean"].value / WORK_S - 1) > 0.1, "without it another time is found"
 
 

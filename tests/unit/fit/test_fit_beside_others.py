@@ -29,7 +29,7 @@ def recorded(folder: Path, reasons: dict[int, list[str]]) -> FitRuns:
         if rate in reasons:
             file = path / "manifest.json"
             file.write_text(json.dumps(json.loads(file.read_text()) | {"valid": False, "reasons": reasons[rate]}))
-    return sj.observe_runs([folder])
+    return sj.fit.observe_runs([folder])
 
 
 def test_runs_beside_other_work_are_better_than_none(tmp_path: Path) -> None:

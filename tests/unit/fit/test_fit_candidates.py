@@ -16,7 +16,7 @@ from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.lightest_run import spread_square
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
@@ -97,7 +97,7 @@ def test_the_spread_of_an_mm1_queue_is_that_of_an_exponential(rate: float) -> No
     runs = [replace(mmm_run(r, servers=1, delay_s=0.0), scv=1.0) for r in (rate, 44.0, 46.0)]
     model = sj.Model.parse('[stations.service]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\n'
                            "service = { user = { free = true } }\n")  # fmt: skip
-    fitted = fit_model(FitRuns(runs), model)
+    fitted = fit(FitRuns(runs), model)
     at_truth = replace(fitted, estimates={"demands_s.service.user": ParameterEstimate(0.02, 0.02, 0.02)})
     assert spread_square(at_truth, FitRuns(runs)) == pytest.approx(0.0, abs=1e-6)
     assert spread_square(at_truth, FitRuns([replace(run, scv=None) for run in runs])) is None
@@ -115,9 +115,9 @@ def test_the_law_of_service_is_told_by_the_lightest_run() -> None:
 
 def averaged(share: float) -> FittedModel:
     """A model that saturates at 100/s, and with this weight one that saturates at 200/s."""
-    one = fit_model(RUNS, sj.Model.parse(OPEN % ("{ free = true }", "0.005")))
+    one = fit(RUNS, sj.Model.parse(OPEN % ("{ free = true }", "0.005")))
     model = (OPEN % ("{ free = true }", "0.005")).replace("servers = 2", "servers = 4")
-    twice = fit_model(FitRuns([mmm_run(2 * rate, servers=4) for rate in RATES]), sj.Model.parse(model))
+    twice = fit(FitRuns([mmm_run(2 * rate, servers=4) for rate in RATES]), sj.Model.parse(model))
     return replace(one, alternatives=((share, twice),))
 
 

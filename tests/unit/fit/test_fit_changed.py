@@ -8,11 +8,11 @@ from mmm_runs import FREE, OPEN, RATES, RUNS, mmm_run
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.fit_runs import FitRuns
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 
 
 def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what_is_said_of_it() -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE), draws=40)
+    fitted = fit(RUNS, sj.Model.parse(OPEN % FREE), draws=40)
     more = FitRuns([mmm_run(rate, servers=4, workers=4) for rate in (50.0, 90.0)])
     with pytest.raises(FitError, match="no factor workers"):
         fitted.validate(more)
@@ -23,7 +23,7 @@ def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what
 def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
     text = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
     runs = FitRuns([mmm_run(rate, workers=2) for rate in RATES])
-    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
+    fitted = fit(runs, sj.Model.parse(text), draws=40)
     with pytest.raises(FitError, match="say one of them"):
         fitted.predict({"rate_per_s": 50.0, "workers": 4, "stations.cpu.servers": 3})
     assert fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": 3}).value("utilisation", "cpu") == pytest.approx(
@@ -36,7 +36,7 @@ def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
 def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
     """`plan` had every configuration outside of what was measured, and exit code 7, where [factors] named a path that no run had varied."""
     named = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
-    fitted = fit_model(RUNS, sj.Model.parse(named), draws=40)
+    fitted = fit(RUNS, sj.Model.parse(named), draws=40)
     for key in ("workers", "stations.cpu.servers"):
         found = sj.plan(fitted, {key: [2, 3]}, "mean < 1s", key, load=50)
         assert found.cheapest is not None and found.cheapest.settings == {key: 2} and found.cheapest.inside
@@ -48,6 +48,6 @@ def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
 def test_a_path_is_inside_among_what_the_factors_of_the_runs_put_there() -> None:
     text = OPEN % FREE + '[factors]\nthreads = "stations.cpu.servers = threads / 4"\n'
     runs = FitRuns([mmm_run(rate, threads=8) for rate in RATES])
-    fitted = fit_model(runs, sj.Model.parse(text), draws=40)
+    fitted = fit(runs, sj.Model.parse(text), draws=40)
     inside = [fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["inside"].all() for n in (2, 8)]
     assert inside == [True, False], "8 threads are two servers"

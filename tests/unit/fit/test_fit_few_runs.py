@@ -7,7 +7,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.run_measurements import FLOOR
 
 MODEL = """
@@ -33,7 +33,7 @@ def mm1_run(rate: float, service_s: float = 0.02, busy: bool = False) -> FitRun:
 def test_one_run_has_the_interval_of_its_sampling_error() -> None:
     """d log R / d log S = 1 / (1 - rho): an error e of R is one of e (1 - rho) of S, and 1.645 of them make 90 %. Of e the count of
     requests, known within 1 %, explains d log R / d log lambda = rho / (1 - rho) = 1.5 times as much."""
-    fitted = fit_model(FitRuns([mm1_run(30.0)]), sj.Model.parse(MODEL), draws=2000)
+    fitted = fit(FitRuns([mm1_run(30.0)]), sj.Model.parse(MODEL), draws=2000)
     value, low, high = fitted.estimates["demands_s.cpu.user"]
     half = 1.645 * np.hypot(np.sqrt(ERROR**2 - (1.5 * 0.01) ** 2), FLOOR["response_time"]) * (1 - 0.6)
     assert value == pytest.approx(0.02 * np.exp(ERROR**2 / 2 * (1 - 0.6)), rel=1e-3)
@@ -43,19 +43,19 @@ def test_one_run_has_the_interval_of_its_sampling_error() -> None:
 
 def test_a_run_with_two_numbers_has_an_interval_too() -> None:
     """Its response time and its busy time agree: one run still has no spread between runs."""
-    fitted = fit_model(FitRuns([mm1_run(30.0, busy=True)]), sj.Model.parse(MODEL + '[observed]\ncpu = "cpu"\n'))
+    fitted = fit(FitRuns([mm1_run(30.0, busy=True)]), sj.Model.parse(MODEL + '[observed]\ncpu = "cpu"\n'))
     _, low, high = fitted.estimates["demands_s.cpu.user"]
     assert low < 0.02 < high and high / low > 1.01
 
 
 def test_several_runs_keep_the_spread_between_them() -> None:
-    fitted = fit_model(FitRuns([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)]), sj.Model.parse(MODEL))
+    fitted = fit(FitRuns([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)]), sj.Model.parse(MODEL))
     assert "no more runs than unknowns" not in fitted.message
 
 
 def test_predicted_against_measured_is_a_chart() -> None:
     runs = FitRuns([mm1_run(rate) for rate in (10.0, 20.0, 30.0, 40.0)])
-    fitted = fit_model(runs, sj.Model.parse(MODEL))
+    fitted = fit(runs, sj.Model.parse(MODEL))
     (data,) = fitted.plot(runs).to_dict()["datasets"].values()
     dots = next(series for series in data if series["style"] == "points")
     assert sorted(dots["x"]) == pytest.approx([0.02 / (1 - rate * 0.02) for rate in (10, 20, 30, 40)])

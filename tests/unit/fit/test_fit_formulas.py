@@ -14,7 +14,7 @@ from sojourn.errors import FitError, InputError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model.unknown_parameters import replaced
 
 ANY, ZERO = "{ free = true }", "{ free = true, low = 0 }"
@@ -75,7 +75,7 @@ def holds(fitted: FittedModel, truth: Mapping[str, float]) -> None:
 
 
 def test_a_sum_of_parts_comes_back_and_predicts_other_sizes() -> None:
-    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), level=0.95)
+    fitted = fit(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), level=0.95)
     holds(fitted, PARTS_TRUTH)
     found = fitted.predict({"rate_per_s": 30.0, "keys": 16, "workload": "set"}, level=0.9)
     low, high = found.interval("response_time", keys=16)
@@ -85,7 +85,7 @@ def test_a_sum_of_parts_comes_back_and_predicts_other_sizes() -> None:
 
 
 def test_a_fit_of_formulas_is_the_same_from_its_file(tmp_path: Path) -> None:
-    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
+    fitted = fit(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
     fitted.write(tmp_path / "fitted.toml")
     read = FittedModel.read(tmp_path / "fitted.toml")
     point = {"rate_per_s": 100.0, "keys": 3, "workload": "set"}
@@ -96,7 +96,7 @@ def test_a_fit_of_formulas_is_the_same_from_its_file(tmp_path: Path) -> None:
 
 def test_a_time_that_falls_with_the_load_comes_back_and_saturates_where_it_does() -> None:
     points = [{"rate_per_s": float(r)} for r in (10, 30, 60, 90, 120, 150)]
-    fitted = fit_model(runs_of(FALLS, FALLS_TRUTH, points), sj.Model.parse(FALLS))
+    fitted = fit(runs_of(FALLS, FALLS_TRUTH, points), sj.Model.parse(FALLS))
     holds(fitted, FALLS_TRUTH)
     found = fitted.predict({"rate_per_s": 180.0}, level=0.9)
     low, high = found.interval("saturation_rate")
@@ -106,12 +106,12 @@ def test_a_time_that_falls_with_the_load_comes_back_and_saturates_where_it_does(
 def test_parts_that_were_never_varied_are_refused_by_name() -> None:
     points = [{**p, "keys": 4, "workload": "get"} for p in PARTS_POINTS]
     with pytest.raises(FitError, match=r"parameters\.store_s.*vary workload"):
-        fit_model(runs_of(PARTS, PARTS_TRUTH, points), sj.Model.parse(PARTS))
+        fit(runs_of(PARTS, PARTS_TRUTH, points), sj.Model.parse(PARTS))
 
 
 def test_a_text_without_a_number_is_refused_by_name() -> None:
     text = PARTS.replace(", otherwise = 0", "").replace("cases = { set = 1 }", "cases = { set = 1, get = 0 }")
-    fitted = fit_model(runs_of(text, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(text), draws=40)
+    fitted = fit(runs_of(text, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(text), draws=40)
     with pytest.raises(FitError, match="'mixed'.*use set, get"):
         fitted.predict({"rate_per_s": 100.0, "keys": 3, "workload": "mixed"})
 
@@ -126,11 +126,11 @@ def test_a_text_without_a_number_is_refused_by_name() -> None:
 def test_what_cannot_be_unknown_is_refused(old: str, new: str, said: str) -> None:
     runs = runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS)
     with pytest.raises(FitError, match=said):
-        fit_model(runs, sj.Model.parse(PARTS.replace(old, new)))
+        fit(runs, sj.Model.parse(PARTS.replace(old, new)))
 
 
 def test_a_fitted_parameter_is_set_by_its_name_or_its_path() -> None:
-    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
+    fitted = fit(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
     point = {"rate_per_s": 50.0, "keys": 2, "workload": "get"}
     by_name, by_path = (fitted.predict({**point, name: 0.02}) for name in ("request_s", "parameters.request_s"))
     values = [m.frame.filter(metric="response_time", station="")["value"].to_list() for m in (by_name, by_path)]
@@ -140,7 +140,7 @@ def test_a_fitted_parameter_is_set_by_its_name_or_its_path() -> None:
 
 
 def test_a_plan_asks_for_each_factor_that_varied() -> None:
-    fitted = fit_model(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
+    fitted = fit(runs_of(PARTS, PARTS_TRUTH, PARTS_POINTS), sj.Model.parse(PARTS), draws=40)
     with pytest.raises(InputError, match="no workload"):
         sj.plan(fitted, {"keys": [1, 2]}, "mean < 50ms", "keys", load=50.0)
     found = sj.plan(fitted, {"keys": [1, 2], "workload": ["get"]}, "mean < 50ms", "keys", load=50.0)

@@ -14,14 +14,14 @@ from sojourn.errors import FitError, InputError, ModelError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_file import parse, to_toml
 from sojourn.fit.model_evaluation import ModelEvaluator
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.validate_model import scores
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 
 
 def test_unknowns_come_back_with_intervals_that_hold_them() -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted = fit(RUNS, sj.Model.parse(OPEN % FREE))
     for path, truth in (("demands_s.cpu.user", 0.02), ("demands_s.net.user", 0.005)):
         value, low, high = fitted.estimates[path]
         assert low <= truth <= high and value == pytest.approx(truth, rel=0.1)
@@ -31,8 +31,8 @@ def test_unknowns_come_back_with_intervals_that_hold_them() -> None:
 
 def test_a_resource_that_was_watched_makes_its_demand_certain() -> None:
     model = OPEN % FREE + '[observed]\ncpu = "processes"\n'
-    fitted = fit_model(RUNS, sj.Model.parse(model))
-    alone = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted = fit(RUNS, sj.Model.parse(model))
+    alone = fit(RUNS, sj.Model.parse(OPEN % FREE))
     width = [f.estimates["demands_s.cpu.user"].high - f.estimates["demands_s.cpu.user"].low for f in (fitted, alone)]
     assert width[0] < width[1]
 
@@ -53,7 +53,7 @@ def test_closed_users_are_fitted_by_throughput_and_response() -> None:
         '[stations.cpu]\n[stations.disk]\n[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = 0.5\n'
         '[demands_s]\ncpu = { user = { free = true } }\ndisk = { user = { free = true } }\n[observed]\ndisk = "disk vda"\n'
     )
-    fitted = fit_model(FitRuns([run(n, 0.02, 0.035, 0.5) for n in (1, 3, 6, 10, 15, 25)]), model)
+    fitted = fit(FitRuns([run(n, 0.02, 0.035, 0.5) for n in (1, 3, 6, 10, 15, 25)]), model)
     assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=1e-3)
     assert fitted.estimates["demands_s.disk.user"].value == pytest.approx(0.035, rel=1e-3)
     assert fitted.predict({"users": 100}).value("throughput") == pytest.approx(1 / 0.035, rel=0.01)
@@ -62,12 +62,12 @@ def test_closed_users_are_fitted_by_throughput_and_response() -> None:
 def test_a_factor_of_the_runs_goes_where_the_file_says() -> None:
     runs = FitRuns([mmm_run(r, servers=w, workers=w) for w in (1, 2, 4) for r in (10.0, 20.0, 30.0, 45.0)])
     model = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
-    fitted = fit_model(runs, sj.Model.parse(model))
+    fitted = fit(runs, sj.Model.parse(model))
     assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.03)
     told = fitted.predict({"workers": [2, 8], "rate_per_s": 80.0})
     assert told.value("utilisation", "cpu", workers=8) == pytest.approx(0.2, rel=0.03)
     threads = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers = (workers * 2) / 2"\n'
-    assert fit_model(runs, sj.Model.parse(threads)).estimates == fitted.estimates
+    assert fit(runs, sj.Model.parse(threads)).estimates == fitted.estimates
 
 
 def test_a_variance_of_service_is_found() -> None:
@@ -82,12 +82,12 @@ def test_a_variance_of_service_is_found() -> None:
         '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1.0\n[demands_s.cpu]\nuser = { kind = "lognormal", '
         'mean = { free = true }, scv = { free = true, low = 0.01, high = 20, start = 1 } }\n[observed]\ncpu = "cpu"\n'
     )
-    fitted = fit_model(FitRuns([run(r) for r in (5.0, 15.0, 25.0, 35.0, 45.0)]), sj.Model.parse(text))
+    fitted = fit(FitRuns([run(r) for r in (5.0, 15.0, 25.0, 35.0, 45.0)]), sj.Model.parse(text))
     assert fitted.estimates["demands_s.cpu.user.scv"].value == pytest.approx(0.2, rel=0.01)
 
 
 def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there() -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted = fit(RUNS, sj.Model.parse(OPEN % FREE))
     told = fitted.predict({"rate_per_s": [50.0, 95.0, 120.0]}, level=0.9)
     width = []
     for rate in (50.0, 95.0):
@@ -104,7 +104,7 @@ def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there()
 
 
 def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted = fit(RUNS, sj.Model.parse(OPEN % FREE))
     fitted.write(tmp_path / "fitted.toml")
     again = sj.FittedModel.read(tmp_path / "fitted.toml")
     assert again.estimates == fitted.estimates and again.message == fitted.message
@@ -113,7 +113,7 @@ def test_a_fitted_file_is_a_model_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_validation_scores_the_interval_of_a_new_run() -> None:
-    fitted = fit_model(RUNS, sj.Model.parse(OPEN % FREE))
+    fitted = fit(RUNS, sj.Model.parse(OPEN % FREE))
     table = fitted.validate(FitRuns([mmm_run(65.0), mmm_run(45.0, service_s=0.04)]), level=0.9)
     assert dict(table.select("rate_per_s", "inside_interval").rows()) == {65.0: True, 45.0: False}
 
@@ -147,14 +147,14 @@ WRONG = [
 @pytest.mark.parametrize(("text", "runs", "words"), WRONG, ids=[words for _, _, words in WRONG])
 def test_what_is_wrong_is_one_error(text: str, runs: FitRuns, words: str) -> None:
     with pytest.raises(FitError) as caught:
-        fit_model(runs, sj.Model.parse(text))
+        fit(runs, sj.Model.parse(text))
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [{"level": 1.0}, {"draws": 3}])
 def test_arguments_out_of_range(given: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        fit_model(RUNS, sj.Model.parse(OPEN % FREE), **given)
+        fit(RUNS, sj.Model.parse(OPEN % FREE), **given)
 
 
 def test_unknowns_in_a_file() -> None:
@@ -199,7 +199,7 @@ def test_classes_that_begin_alike_need_not_stay_so() -> None:
         "rate_per_s = 2\n[demands_s]\ncpu = { user = { free = true }, batch = { free = true } }\n"
         '[factors]\nrate_per_s = "classes.user.rate_per_s"\n'
     )
-    fitted = fit_model(FitRuns([run(r) for r in (5.0, 20.0, 35.0, 50.0, 65.0)]), model)
+    fitted = fit(FitRuns([run(r) for r in (5.0, 20.0, 35.0, 50.0, 65.0)]), model)
     assert [fitted.estimates[p].value for p in fitted.paths] == pytest.approx([0.01, 0.08], rel=1e-3)
 
 
@@ -207,12 +207,12 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
     """Demand and delay differ most in what they do near saturation; runs above 0.9 of it are not asked for."""
     from sojourn.fit.next_runs import next_runs
 
-    found = next_runs(fit_model(RUNS, sj.Model.parse(OPEN % FREE)), 2)
+    found = next_runs(fit(RUNS, sj.Model.parse(OPEN % FREE)), 2)
     assert found.height == 2 and 60 < found["rate_per_s"][0] < 95 and (found["narrower"] > 0).all()
 
 
 def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known() -> None:
-    fitted = fit_model(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
+    fitted = fit(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
     assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
     assert parse(to_toml(fitted), "fitted.toml", sj.FittedModel).model_error is None
@@ -220,7 +220,7 @@ def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known(
 
 def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> None:
     beyond = FitRuns([mmm_run(50.0), mmm_run(120.0, service_s=0.015)])
-    table = fit_model(RUNS, sj.Model.parse(OPEN % FREE)).validate(beyond)
+    table = fit(RUNS, sj.Model.parse(OPEN % FREE)).validate(beyond)
     rows = table.filter(table["metric"] == "response_time")
     assert (
         rows["predicted"][1] is None
@@ -232,7 +232,7 @@ def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> 
 
 def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_order_of_the_levels() -> None:
     model = sj.Model.parse(OPEN % FREE + '[observed]\ncpu = "processes"\n')
-    fitted = fit_model(RUNS, model)
+    fitted = fit(RUNS, model)
     again = [mmm_run(65.0), mmm_run(65.0, service_s=0.0202), mmm_run(9.0), mmm_run(98.0)]
     table = fitted.validate(FitRuns(again))
     assert table["rate_per_s"].to_list() == sorted(table["rate_per_s"].to_list())

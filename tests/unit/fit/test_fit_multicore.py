@@ -61,7 +61,7 @@ def runs(variant: str = "priority") -> FitRuns:
 
 
 def test_the_truth_is_found_and_more_nics_are_predicted() -> None:
-    fitted = sj.fit_model(runs(), sj.Model.parse(FILE), draws=40)
+    fitted = sj.fit(runs(), sj.Model.parse(FILE), draws=40)
     found = {path: estimate.value for path, estimate in fitted.estimates.items()}
     assert found["stations.cpu.interrupt_s"] == pytest.approx(S, rel=1e-3)
     assert found["service_s.cpu.user"] == pytest.approx(A, rel=1e-3)
@@ -81,7 +81,7 @@ def test_the_truth_is_found_and_more_nics_are_predicted() -> None:
 @pytest.mark.parametrize("variant", ["shared", "paper"])
 def test_the_other_variants_find_theirs(variant: str) -> None:
     text = FILE.replace('"priority"', f'"{variant}"').replace("interrupt_scv = { free = true, low = 0 }\n", "")
-    fitted = sj.fit_model(runs(variant), sj.Model.parse(text), draws=20)
+    fitted = sj.fit(runs(variant), sj.Model.parse(text), draws=20)
     assert fitted.method == f"two-class/{variant}"
     assert fitted.estimates["stations.cpu.interrupt_s"].value == pytest.approx(S, rel=1e-3)
     assert fitted.estimates["service_s.cpu.user"].value == pytest.approx(A, rel=1e-3)
@@ -93,7 +93,7 @@ def test_work_of_the_load_generator_and_p_can_be_unknown() -> None:
         "[classes", "client_s = { free = true, low = 0 }\np = { free = true, low = 0.01, high = 1 }\n[classes"
     )
     text = text.replace("interrupt_scv = { free = true, low = 0 }\n", f"interrupt_scv = {SCV}\n")
-    fitted = sj.fit_model(runs(), sj.Model.parse(text), draws=20)
+    fitted = sj.fit(runs(), sj.Model.parse(text), draws=20)
     assert fitted.estimates["stations.cpu.p"].value == pytest.approx(1 / CORES, rel=0.02)
     assert fitted.estimates["stations.cpu.client_s"].value < 0.02 * S
 
@@ -101,16 +101,16 @@ def test_work_of_the_load_generator_and_p_can_be_unknown() -> None:
 def test_a_delay_to_other_cores_is_not_told_where_every_core_takes_interrupts() -> None:
     lead = FitRuns([run(rate, CORES) for rate in (300.0, 500.0, 700.0, 900.0, 1000.0)])
     with pytest.raises(FitError, match=r"crossing_s"):
-        sj.fit_model(lead, sj.Model.parse(FILE.replace('cpu.trailing = "trailing"\n', "")))
+        sj.fit(lead, sj.Model.parse(FILE.replace('cpu.trailing = "trailing"\n', "")))
 
 
 def test_what_a_meter_is_off_in_all_runs_alike_is_in_the_interval() -> None:
     """An error that is uniform within 2 % lies within 1.9 % in 95 of 100. Without it what runs state remains: six of them counted their
     requests to 0.5 %."""
     model = sj.Model.parse(FILE.replace('cpu.leading = "leading"\n', "").replace('cpu.trailing = "trailing"\n', ""))
-    exact = sj.fit_model(runs(), model).estimates["stations.cpu.interrupt_s"]
+    exact = sj.fit(runs(), model).estimates["stations.cpu.interrupt_s"]
     off = FitRuns([replace(one, meter_bounds={"leading interrupts": 0.02}) for one in runs().runs])
-    wide = sj.fit_model(off, model).estimates["stations.cpu.interrupt_s"]
+    wide = sj.fit(off, model).estimates["stations.cpu.interrupt_s"]
     assert exact.high / exact.low - 1 < 2 * 1.96 * 0.005 / 6**0.5
     assert wide.high / wide.low - 1 == pytest.approx(0.038, rel=0.25)
 
@@ -120,7 +120,5 @@ def test_a_factor_may_change_nothing() -> None:
     several = FitRuns([*runs().runs, run(700.0, 2), run(800.0, 2)])
     cores = '[factors]\ncores = "stations.cpu.servers"\n'
     with pytest.raises(FitError, match="factor nics varies"):
-        sj.fit_model(several, sj.Model.parse(text + cores))
-    assert sj.fit_model(several, sj.Model.parse(text + cores + "nics = []\n"), draws=20).paths == (
-        "service_s.cpu.user",
-    )
+        sj.fit(several, sj.Model.parse(text + cores))
+    assert sj.fit(several, sj.Model.parse(text + cores + "nics = []\n"), draws=20).paths == ("service_s.cpu.user",)

@@ -35,7 +35,7 @@ def run(rate: float, more: float) -> FitRun:
 
 def test_the_demand_is_found_whatever_came() -> None:
     runs = FitRuns([run(rate, more) for rate, more in ((30, 0.02), (50, 0.015), (65, 0.01), (80, 0.012))])
-    found = sj.fit_model(runs, sj.Model.parse(FILE), draws=20).estimates["demands_s.cpu.user"].value
+    found = sj.fit(runs, sj.Model.parse(FILE), draws=20).estimates["demands_s.cpu.user"].value
     assert found == pytest.approx(1 / MU, rel=1e-3)  # as if rates were true it is 1.2 % more
 
 
@@ -64,7 +64,7 @@ def test_a_run_is_judged_at_the_rate_that_came() -> None:
     """Asked for 85/s, 90/s came: R = 1/(100 - 90) = 100 ms where 1/(100 - 85) = 66.7 ms was asked. 140/s of a rate of 60/s is
     another count."""
     runs = FitRuns([run(rate, 0.0) for rate in (20, 40, 60, 75, 88)])
-    fitted = sj.fit_model(runs, sj.Model.parse(FILE), draws=20)
+    fitted = sj.fit(runs, sj.Model.parse(FILE), draws=20)
     more = {("", "", "arrival_rate"): 90.0}
     asked = replace(run(85.0, 5 / 85), measured=more)
     row = fitted.validate(FitRuns([asked])).filter(metric="response_time").row(0, named=True)

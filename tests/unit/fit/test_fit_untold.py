@@ -8,7 +8,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.fit.nonlinear_least_squares import ParameterScale, refitted
 from sojourn.model.unknown_parameters import Unknown
 
@@ -30,7 +30,7 @@ def test_issue_26_15_a_service_time_and_its_visits(visits: str) -> None:
     with pytest.raises(
         FitError, match=r"the runs do not tell service_s\.cpu\.user and visits\.cpu\.user apart"
     ) as caught:
-        fit_model(RUNS, sj.Model.parse(text + f"user = {{ {visits} }}\n"))
+        fit(RUNS, sj.Model.parse(text + f"user = {{ {visits} }}\n"))
     assert "neither another load nor a resource that is watched tells them" in str(caught.value)
     assert "users" not in str(caught.value)
 
@@ -40,7 +40,7 @@ def test_issue_26_15_what_would_tell_is_asked_of_the_model() -> None:
     with pytest.raises(
         FitError, match=r"apart; give one of them, or watch its resource in \[observed\] \(station"
     ) as caught:
-        fit_model(RUNS, sj.Model.parse(TWO_EQUAL))
+        fit(RUNS, sj.Model.parse(TWO_EQUAL))
     assert "cpu or disk" in str(caught.value)
 
 
@@ -56,7 +56,7 @@ def test_issue_29_12_a_resource_that_is_watched_is_no_remedy(watched: bool) -> N
         for one in (mm1_run(rate) for rate in (0.5, 1.0, 1.5, 2.0))
     ]
     with pytest.raises(FitError, match="do not tell") as caught:
-        fit_model(FitRuns(runs), sj.Model.parse(text))
+        fit(FitRuns(runs), sj.Model.parse(text))
     assert ("watch its resource" in str(caught.value)) is not watched
     assert "measure nearer to saturation" in str(caught.value) or "vary" in str(caught.value)
 

@@ -11,7 +11,7 @@ import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model.unknown_parameters import replaced
 
 ANY, ZERO = "{ free = true }", "{ free = true, low = 0 }"
@@ -98,9 +98,9 @@ def test_what_is_not_told_is_named_with_what_would_tell_it_and_that_does(name: s
     word = WORDS[name]
     model = sj.Model.parse(word.text)
     with pytest.raises(FitError, match=word.remedy) as caught:
-        fit_model(_runs(word, word.points), model, draws=20)
+        fit(_runs(word, word.points), model, draws=20)
     assert all(f"parameters.{one}" in str(caught.value) for one in word.names), str(caught.value)
-    fitted = fit_model(_runs(word, [*word.points, *word.more], word.watched), model, draws=20)
+    fitted = fit(_runs(word, [*word.points, *word.more], word.watched), model, draws=20)
     for one, value in word.truth.items():
         assert fitted.estimates[f"parameters.{one}"].value == pytest.approx(value, rel=0.05), one
 
@@ -144,7 +144,7 @@ def test_what_one_core_does_not_tell_of_several(variant: str) -> None:
     """No page crosses to another core where there is one; a second NIC needs a second core first."""
     model, points = sj.Model.parse(MULTICORE % variant), _rates(100, 200, 300, 400, cores=1, nics=1)
     with pytest.raises(FitError, match=r"do not tell stations\.cpu\.crossing_s; give it, or vary cores too"):
-        fit_model(_host_runs(model, points), model, draws=20)
-    fitted = fit_model(_host_runs(model, [*points, *_rates(100, 300, 600, cores=2, nics=1)]), model, draws=20)
+        fit(_host_runs(model, points), model, draws=20)
+    fitted = fit(_host_runs(model, [*points, *_rates(100, 300, 600, cores=2, nics=1)]), model, draws=20)
     for path, value in HOST.items():
         assert fitted.estimates[path].value == pytest.approx(value, rel=0.05), path

@@ -41,7 +41,7 @@ def fitted(grown: float, cores: tuple[int, ...] = (1, 2), text: str = MODEL) -> 
         off = 1 + 0.01 * math.sin(3 * k)
         means = {("", "response_time"): (work / (1 - share) * off, 0.01), ("", "throughput"): (share / WORK_S, 0.005)}
         runs.append(FitRun(f"r{k}", {"cores": size, "rate_per_s": share / work}, means, {}))
-    return sj.fit_model(FitRuns(runs), sj.Model.parse(text))
+    return sj.fit(FitRuns(runs), sj.Model.parse(text))
 
 
 def of_prior(values: np.ndarray) -> float:

@@ -11,7 +11,7 @@ import sojourn as sj
 from sojourn.errors import FitError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 
 ONE = """
 [parameters]
@@ -48,7 +48,7 @@ def runs(work_s: float) -> FitRuns:
 
 
 def test_the_values_are_the_means_and_the_predictions_those_of_the_equations(tmp_path: Path) -> None:
-    fitted = fit_model(runs(0.05), sj.Model.parse(ONE), draws=100)
+    fitted = fit(runs(0.05), sj.Model.parse(ONE), draws=100)
     value, low, high = fitted.estimates["parameters.work_s"]
     assert value == pytest.approx(0.05) and low < value < high
     assert fitted.value({"users": 30}, "response_time") == pytest.approx(by_recursion(30, 0.05), rel=1e-9)
@@ -61,7 +61,7 @@ def test_the_values_are_the_means_and_the_predictions_those_of_the_equations(tmp
 
 def test_how_wrong_such_a_model_is_is_told() -> None:
     """The service takes 80 ms, of which its instrumentation sees 50: the errors are those of the two recursions."""
-    wrong, right = (fit_model(runs(work_s), sj.Model.parse(ONE), draws=40) for work_s in (0.08, 0.05))
+    wrong, right = (fit(runs(work_s), sj.Model.parse(ONE), draws=40) for work_s in (0.08, 0.05))
     told = [float(str(row["response_time"])) for row in wrong.held_out]
     assert told == pytest.approx([by_recursion(n, 0.05) / by_recursion(n, 0.08) - 1 for n in USERS], abs=1e-3)
     assert wrong.model_error is not None and right.model_error is not None and wrong.model_error > 4 * right.model_error
@@ -71,7 +71,7 @@ def test_how_wrong_such_a_model_is_is_told() -> None:
 
 def test_a_model_with_nothing_to_find_and_nothing_measured_is_refused() -> None:
     with pytest.raises(FitError, match="no unknown"):
-        fit_model(runs(0.05), sj.Model.parse(ONE.replace('{ metric = "service_time", station = "worker" }', "0.05")))
+        fit(runs(0.05), sj.Model.parse(ONE.replace('{ metric = "service_time", station = "worker" }', "0.05")))
 
 
 def test_it_may_be_a_rival_of_one_that_is_fitted() -> None:

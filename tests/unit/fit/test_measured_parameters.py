@@ -15,7 +15,7 @@ from sojourn.errors import FitError, ModelError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model.unknown_parameters import replaced
 
 MODEL = """
@@ -74,7 +74,7 @@ def closed_runs() -> FitRuns:
 
 
 def test_a_mean_of_the_runs_takes_its_place_with_its_uncertainty() -> None:
-    fitted = fit_model(closed_runs(), sj.Model.parse(MODEL))
+    fitted = fit(closed_runs(), sj.Model.parse(MODEL))
     away, empty, work = (fitted.estimates[f"parameters.{n}"] for n in ("away_s", "empty", "work_s"))
     assert away.value == pytest.approx(0.3) and empty.value == pytest.approx(0.25)  # of the run with 10 users alone
     half = 0.01 * np.sqrt(6 / 5) / np.sqrt(6) * 2.0150  # Student's t of five degrees of freedom, 90 %
@@ -85,7 +85,7 @@ def test_a_mean_of_the_runs_takes_its_place_with_its_uncertainty() -> None:
 
 
 def test_the_file_of_such_a_fit_predicts_the_same(tmp_path: Path) -> None:
-    fitted = fit_model(closed_runs(), sj.Model.parse(MODEL), draws=40)
+    fitted = fit(closed_runs(), sj.Model.parse(MODEL), draws=40)
     fitted.write(tmp_path / "fitted.toml")
     read = FittedModel.read(tmp_path / "fitted.toml")
     columns = ["metric", "value", "low", "high"]
@@ -99,14 +99,14 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     truth = {"parameters.request_s": 0.004, "parameters.key_s": 0.001, "demands_s.elsewhere.user": 0.01}
     points = [{"rate_per_s": float(r), "keys": k} for r, k in ((20, 1), (40, 8), (60, 2), (30, 16), (50, 4), (45, 1))]
     runs = runs_of(PARTS, truth, points, measured)
-    fitted = fit_model(runs, sj.Model.parse(PARTS))
+    fitted = fit(runs, sj.Model.parse(PARTS))
     for path, value in truth.items():
         assert fitted.estimates[path].low <= value <= fitted.estimates[path].high, path
     plain = PARTS.replace(
         '{ metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }',
         '"request_s + key_s*keys"',
     )
-    alone = fit_model(runs, sj.Model.parse(plain))
+    alone = fit(runs, sj.Model.parse(plain))
     wide = [e.high - e.low for e in (alone.estimates["parameters.request_s"], fitted.estimates["parameters.request_s"])]
     assert wide[1] < 0.7 * wide[0]  # response times alone tell it less well
     assert "parameter" not in fitted.predict({"rate_per_s": 30.0, "keys": 3}).frame["metric"].to_list()
@@ -122,7 +122,7 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
 )
 def test_what_no_run_measured_is_said(old: str, new: str, remedy: str) -> None:
     with pytest.raises(FitError) as error:
-        fit_model(closed_runs(), sj.Model.parse(MODEL.replace(old, new)))
+        fit(closed_runs(), sj.Model.parse(MODEL.replace(old, new)))
     assert remedy in error.value.remedy and "parameters." in str(error.value.place)
 
 
@@ -156,13 +156,13 @@ def test_the_speed_of_the_core_in_each_run_is_known_to_the_fit() -> None:
         means = {("", "response_time"): (response, 0.01), ("", "throughput"): (float(rate), 0.01)}
         work = {("", "", "reference_work_time"): 0.002 * speed}
         found.append(FitRun(f"run-{i}", {"rate_per_s": float(rate)}, means, {"cpu": rate * service}, measured=work))
-    fitted = fit_model(FitRuns(found), sj.Model.parse(SPEED))
+    fitted = fit(FitRuns(found), sj.Model.parse(SPEED))
     exponent = fitted.estimates["parameters.exponent"]
     assert exponent.low <= 0.7 <= exponent.high and exponent.high - exponent.low < 0.4
     usual = fitted.predict({"rate_per_s": 55.0}, level=0.9)
     slow = fitted.predict({"rate_per_s": 55.0, "parameters.now_s": 0.0026}, level=0.9)
     assert slow.value("response_time") > 1.1 * usual.value("response_time")
-    blind = fit_model(FitRuns([replace(r, measured={}) for r in found]), sj.Model.parse(SPEED.replace(
+    blind = fit(FitRuns([replace(r, measured={}) for r in found]), sj.Model.parse(SPEED.replace(
         'now_s = { metric = "reference_work_time", each = true }', "now_s = 1").replace(
         'usual_s = { metric = "reference_work_time" }', "usual_s = 1").replace("**exponent", "").replace(
         "exponent = { free = true, low = 0, high = 2, start = 1 }", "")))  # fmt: skip
@@ -180,22 +180,22 @@ def formula_runs() -> FitRuns:
 
 def test_a_formula_without_a_row_in_the_runs_is_an_error_and_not_a_formula_alone() -> None:
     with pytest.raises(FitError, match="service_demand"):
-        fit_model(formula_runs(), sj.Model.parse(PARTS.replace('station = "server"', 'station = "serfer"')))
+        fit(formula_runs(), sj.Model.parse(PARTS.replace('station = "server"', 'station = "serfer"')))
 
 
 def test_at_counts_beside_a_formula_and_for_each_run() -> None:
     """The rows of runs with many keys are wrong here: only the run with two keys is asked."""
     some = PARTS.replace('formula = "request_s', 'at = { keys = 2 }, formula = "request_s')
-    fitted = fit_model(formula_runs(), sj.Model.parse(some))
+    fitted = fit(formula_runs(), sj.Model.parse(some))
     assert fitted.estimates["parameters.key_s"].value == pytest.approx(0.001, rel=0.2)
-    every = fit_model(formula_runs(), sj.Model.parse(PARTS))
+    every = fit(formula_runs(), sj.Model.parse(PARTS))
     assert abs(every.estimates["parameters.key_s"].value - 0.001) > 2 * abs(
         fitted.estimates["parameters.key_s"].value - 0.001
     )
 
 
 def test_a_mean_of_one_run_is_said_to_have_no_error() -> None:
-    assert "parameters.empty: of one run" in fit_model(closed_runs(), sj.Model.parse(MODEL), draws=40).message
+    assert "parameters.empty: of one run" in fit(closed_runs(), sj.Model.parse(MODEL), draws=40).message
 
 
 def test_what_is_uncertain_in_a_measured_mean_is_in_the_unknowns_that_stand_beside_it() -> None:
@@ -220,7 +220,7 @@ net = { user = "x_s + gap_s" }
 
     points = [{"rate_per_s": float(r)} for r in (10, 20, 30, 40, 50, 60)]
     truth = {"parameters.x_s": 0.01, "parameters.gap_s": 0.02}
-    fitted = fit_model(runs_of(text, truth, points, measured), sj.Model.parse(text))
+    fitted = fit(runs_of(text, truth, points, measured), sj.Model.parse(text))
     x, gap = (fitted.draws[:, fitted.paths.index(f"parameters.{n}")] for n in ("x_s", "gap_s"))
     assert np.corrcoef(x, gap)[0, 1] < -0.9
     assert np.std(x + gap) < 0.4 * np.std(gap)

@@ -95,12 +95,12 @@ def test_a_method_that_takes_one_model_says_which(fitted: FittedModel, tmp_path:
 
 
 def test_one_model_leaves_the_other_runs_out_and_says_so() -> None:
-    one = sj.fit_model(runs(), MODELS["large"])
+    one = sj.fit(runs(), MODELS["large"])
     assert "left out: 8 runs without design = 'large'" in one.message
     assert one.estimates["demands_s.cpu.user"].value == pytest.approx(0.03, rel=0.02)
     assert set(one.validate(runs())["design"]) == {"large"}, "runs that it is no model of are left out"
     with pytest.raises(FitError, match="no run with design = 'huge'"):
-        sj.fit_model(runs(), sj.Model.parse(TEXT.format(name="huge")))
+        sj.fit(runs(), sj.Model.parse(TEXT.format(name="huge")))
 
 
 def test_a_question_and_a_plan_ask_the_model_of_these_runs(fitted: FittedModel) -> None:

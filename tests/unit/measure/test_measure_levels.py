@@ -16,8 +16,8 @@ NOBODY = "http://127.0.0.1:9/"
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, r"measure: rate = None, users = None; give either --rate or --users"),
-        ({"rates_per_s": [1.0], "users": [1]}, r"measure: rate = 1, users = 1; give either --rate or --users"),
+        ({}, r"measure: no load is given; give either --rate or --users"),
+        ({"rates_per_s": [1.0], "users": [1]}, r"measure: rates \(1\) and users \(1\); give either --rate or --users"),
         ({"users": [1.5]}, r"--users: '1.5'; give whole numbers"),
         ({"users": [float("inf")]}, r"--users: 'inf'; give whole numbers"),
         ({"users": [float("nan")]}, r"--users: 'nan'; give whole numbers"),

@@ -29,7 +29,7 @@ def fitted_one() -> sj.FittedModel:
             ("", "throughput"): (rate, 0.01),
         }
         runs.append(FitRun(f"r{k}", {"cores": cores, "rate_per_s": rate}, means, {"cpu": rate * TRUE_S * off}))
-    return sj.fit_model(FitRuns(runs), sj.Model.parse(free), draws=60)
+    return sj.fit(FitRuns(runs), sj.Model.parse(free), draws=60)
 
 
 def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def web_fit() -> sj.FittedModel:
         )
         means = {("", "response_time"): (told.value("response_time"), 0.01), ("", "throughput"): (rate, 0.005)}
         runs.append(FitRun(f"r{number}", {"cores": cores, "nics": nics, "rate_per_s": rate}, means, {}))
-    return sj.fit_model(FitRuns(runs), sj.Model.parse(WEB), draws=40)
+    return sj.fit(FitRuns(runs), sj.Model.parse(WEB), draws=40)
 
 
 def test_cores_and_nics_of_a_fit_with_interrupts() -> None:

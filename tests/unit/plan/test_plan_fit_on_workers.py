@@ -16,7 +16,7 @@ import sojourn as sj
 from sojourn.errors import WorkerError
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model import Model
 from sojourn.parallel import Workers, open_workers
 from sojourn.plan import Plan
@@ -59,7 +59,7 @@ def two() -> Iterator[Workers]:
 
 @pytest.fixture(scope="module")
 def fitted() -> FittedModel:
-    return fit_model(runs(), FREE)
+    return fit(runs(), FREE)
 
 
 def planned(model: Model | FittedModel, on: object = None) -> Plan:
@@ -78,7 +78,7 @@ def test_a_plan_over_the_draws_of_a_fit_is_that_of_one_process(two: Workers, fit
 
 
 def test_a_fit_is_that_of_one_process(two: Workers, fitted: FittedModel) -> None:
-    found = fit_model(runs(), FREE, on=two)
+    found = fit(runs(), FREE, on=two)
     np.testing.assert_array_equal(found.draws, fitted.draws)
     assert replace(found, draws=fitted.draws) == fitted
 

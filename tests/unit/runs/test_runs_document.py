@@ -89,8 +89,8 @@ def test_its_two_numbers_and_a_closed_loop_beside_open_ones(runs: Path, tmp_path
 
 def test_measured_against_predicted(runs: Path) -> None:
     free = SERVICE.replace("user = 0.02", "user = { free = true }") + '[observed]\ncpu = "cpu"\n'
-    measured = sj.observe_runs([path for path in run_folders([runs]) if not path.name.endswith("100")])
-    fitted = sj.fit_model(measured, sj.Model.parse(free), draws=40)
+    measured = sj.fit.observe_runs([path for path in run_folders([runs]) if not path.name.endswith("100")])
+    fitted = sj.fit(measured, sj.Model.parse(free), draws=40)
     section = model_section(fitted, measured)
     drawn = [block for block in section.blocks if isinstance(block, Figure)]
     assert [figure.title for figure in drawn] == ["Response time", "Utilisation of cpu"]

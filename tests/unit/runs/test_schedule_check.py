@@ -11,7 +11,7 @@ import pytest
 from test_assess import RATE, SECONDS
 
 from sojourn.errors import LoadError, ObjectiveMissed
-from sojourn.fit import fit_model
+from sojourn.fit import fit
 from sojourn.fit.fit_runs import observe_runs
 from sojourn.model import Model
 from sojourn.query.objectives import demand_met, judge, lines, read_objectives
@@ -147,7 +147,7 @@ def test_twenty_invalid_runs_are_used_and_the_answers_covered(tmp_path: Path) ->
         refused += sum(max(run.manifest["checks"]["lateness share of response"].values()) > 0.1 for run in runs)
         observed = observe_runs(runs)
         assert len(observed.runs) == len(runs)
-        found = fit_model(observed, Model.parse(ONE), seed=1).predict({"rate_per_s": 0.6 / service_s})
+        found = fit(observed, Model.parse(ONE), seed=1).predict({"rate_per_s": 0.6 / service_s})
         row = found.where(metric="response_time", station="", **{"class": ""}).frame.row(0, named=True)
         inside.append((row["low"] or 0.0) <= service_s / 0.4 <= (row["high"] or np.inf))
     assert refused == 20 and all(inside), (refused, inside)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_defaults import FittedDefaults
-from sojourn.fit.model_fit import fit_model
+from sojourn.fit.model_fit import fit
 from sojourn.model import Model
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.evaluation import (
@@ -158,7 +158,7 @@ user = "work_s * slow"
             for r in (1 / (1 / (0.01 * slow) - rate),)
         ]
     )
-    rivals = RivalModels({name: fit_model(runs, Model.parse(one)) for name, one in named.items()}, "told")
+    rivals = RivalModels({name: fit(runs, Model.parse(one)) for name, one in named.items()}, "told")
     folders = [run(tmp_path, "low", 20.0)]
     rows = evaluated_at_speed(rivals, folders, 0.9, lambda _: {"slow": 1.2})
     assert set(rows["model"]) == {"told"} and rows.height

@@ -1,0 +1,56 @@
+"""The verbs are functions of `sojourn`; a former name says the present one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import sojourn as sj
+from sojourn.cli.verbs import VERBS
+from sojourn.errors import InputError
+
+# verbs whose work has another name, or no single function, from Python
+ELSEWHERE = {"calc", "control", "cpu", "design", "doctor", "lab", "report", "serve", "study", "try"}
+FORMER = {"fit_model": "fit", "observe_runs": "fit", "http_load": "load", "execute": "load"}
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS.keys() - ELSEWHERE))
+def test_a_verb_is_a_function_of_the_same_name(verb: str) -> None:
+    assert verb in sj.__all__ and callable(getattr(sj, verb))
+
+
+@pytest.mark.parametrize(("old", "new"), FORMER.items())
+def test_a_former_name_works_and_says_the_new_one(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"sojourn\.{old} is now sojourn\.{new}") as told:
+        assert callable(getattr(sj, old))
+    assert told[0].filename == __file__ and old not in sj.__all__
+
+
+def test_load_is_a_function_and_its_room() -> None:
+    assert isinstance(sj.load, ModuleType) and callable(sj.load.session_load.session_load)
+
+
+@pytest.mark.parametrize(
+    ("urls", "options", "message"),
+    [
+        ([], {}, "no URL"),
+        ("http://127.0.0.1:1/", {}, "load: no load is given; give either --rate or --users"),
+        ("http://127.0.0.1:1/", {"rate_per_s": 2.0, "users": 3}, r"a rate \(2\) and users \(3\)"),
+        ("memcached://127.0.0.1:1", {"rate_per_s": -1.0}, "-1"),
+        ("file:x", {"iops": -5.0}, "-5"),
+    ],
+)
+def test_load_refuses_what_its_protocol_refuses(urls: object, options: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sj.load(urls, Path("never"), **options)
+    assert not Path("never").exists()
+
+
+def test_fit_takes_folders(tmp_path: Path) -> None:
+    with pytest.raises(sj.SojournError, match="no run folder"):
+        sj.fit(
+            [tmp_path],
+            sj.Model.parse('[stations.a]\n[classes.u]\nkind = "open"\nrate_per_s = 1\n[service_s.a]\nu = 0.1\n'),
+        )
