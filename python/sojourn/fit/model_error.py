@@ -20,14 +20,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 SCALE = 0.5  # of the prior, over what one configuration is known by: chosen by benches/plan, seeds that judge nothing
 LARGEST = 1.0  # a factor of e on all demands
 POINTS = 400
-# of the prior of s, a unit of distance, by maximum likelihood of recorded studies (benches/services/2026-11-22, docs/decisions/0036):
-# saturation rates of ten small services after twice the workers, and at more load than was fitted
-OF_FACTOR, OF_LOAD = 0.055, 0.023
+# of the prior of s, a unit of distance, by maximum likelihood of recorded services (benches/fit/distance_prior.py, docs/decisions/0036):
+# saturation rates of eight after twice the workers, and at more load than was fitted
+OF_FACTOR, OF_LOAD = 0.045, 0.023
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,12 @@ class ModelErrorPosterior:
         return float(self.tau @ self.probability)
 
     def errors(self, count: int, rng: np.random.Generator) -> Array:
-        """`count` draws of the logarithm of a factor on all demands, or of that by the unit of distance."""
-        at = rng.permutation((np.arange(count) + 0.5) / count)
-        tau = self.tau[np.searchsorted(np.cumsum(self.probability), at).clip(0, POINTS - 1)]
-        return np.asarray(tau * rng.standard_normal(count))
+        """`count` draws of the logarithm of a factor on all demands, or of that by the unit of distance: its quantiles at even steps, in
+        random order. Where an interval ends, 300 draws at random are off by an eighth (docs/decisions/0036)."""
+        half = np.geomspace(self.tau[0] * 1e-2, self.tau[-1] * 5, POINTS)
+        size = np.concatenate([-half[::-1], [0.0], half])
+        below = ndtr(size[:, None] / self.tau) @ self.probability
+        return np.asarray(np.interp(rng.permutation((np.arange(count) + 0.5) / count), below, size))
 
     def factors(self, count: int, rng: np.random.Generator) -> Array:
         """`count` draws of a factor on all demands."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import kstest
+from scipy.integrate import quad
+from scipy.stats import kstest, norm
 
 import sojourn as sj
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_error import SCALE, ModelErrorPosterior
+from sojourn.fit.model_error import OF_FACTOR, SCALE, ModelErrorPosterior
 
 MODEL = """
 [stations.cpu]
@@ -72,3 +73,16 @@ def test_many_configurations_tell_it_and_few_leave_it_open() -> None:
     assert none.mean < few.mean < 0.01  # not 0, as a variance that is cut off would be
     drawn = np.log(many.factors(4000, rng))
     assert drawn.std() == pytest.approx(0.03, rel=0.1) and abs(drawn.mean()) < 0.003
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_draws_are_as_wide_as_what_is_believed_whatever_the_seed(seed: int) -> None:
+    """Of a known tau they have the quantiles of the normal law; of the prior those of the integral over it."""
+    rng = np.random.default_rng(seed)
+    sure = ModelErrorPosterior(np.array([0.05]), np.array([1.0])).errors(300, rng)
+    assert np.quantile(sure, [0.05, 0.25, 0.95]) == pytest.approx(norm.ppf([0.05, 0.25, 0.95]) * 0.05, rel=0.02)
+    prior = ModelErrorPosterior.of_growth(np.array([]), np.array([])).errors(300, rng)
+    low, high = np.quantile(prior, [0.05, 0.95])
+    whole = 1 / (OF_FACTOR + 1)  # of s0/(s0 + s)², up to 1
+    inside = quad(lambda s: (2 * norm.cdf(high / s) - 1) * OF_FACTOR / (OF_FACTOR + s) ** 2 / whole, 0, 1, limit=200)[0]
+    assert inside == pytest.approx(0.9, abs=0.005) and low == pytest.approx(-high, rel=1e-6)
