@@ -115,7 +115,8 @@ def main(folder: Path) -> None:
             {name: sj.Model.read(FILES / f"{name}.toml") for name in NAMES},
         )
         chosen = sj.fit_rivals(seen, files, seed=1)
-        earlier = json.loads((folder / "earlier-fit.json").read_text())["predictions"]
+        said = folder / "earlier-fit.json"  # of the first session alone
+        earlier = json.loads(said.read_text())["predictions"] if said.exists() else []
         models = {f"earlier fit, {name}": of_earlier([one for one in earlier if one["model"] == name])
                   for name in dict.fromkeys(one["model"] for one in earlier)}  # fmt: skip
         models |= {f"{name}.toml": of_file(fitted) for name, fitted in chosen.fits.items()}
