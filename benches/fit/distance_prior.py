@@ -2,10 +2,10 @@
 
     python benches/fit/distance_prior.py
 
-b of a service: the logarithm of predicted by measured saturation rate with twice the workers, less that with the workers that were fitted, by
-the unit of distance (docs/decisions/0036). Of benches/services/*/raw.csv, the model of the file, where the runs of both were valid. b is
-N(0, v + s²), v the error of the two measured rates, s of the prior s0/(s0 + s)²; a service counts once, however often it was measured.
-Prints each b, the s0 of the greatest likelihood, and those that are less likely by half a unit of its logarithm.
+b of a service: the logarithm of predicted by measured saturation rate with twice the workers, less that with the workers that were
+fitted, by the unit of distance (docs/decisions/0036). Of benches/services/*/raw.csv, the model of the file, where the runs of both were
+valid. b is N(0, v + s²), v the error of the two measured rates, s of the prior s0/(s0 + s)²; a service counts once, however often it was
+measured. Prints each b, the s0 of the greatest likelihood, and those that are less likely by half a unit of its logarithm.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def main() -> None:
     scales = np.geomspace(0.005, 0.3, 100)
     told = np.array([likelihood(each, float(scale)) for scale in scales])
     near = scales[told > told.max() - 0.5]
-    print(f"{len({name for name, _ in each})} services: s0 {scales[told.argmax()]:.3f} ({near.min():.3f} to {near.max():.3f})")
+    print(
+        f"{len({name for name, _ in each})} services: s0 {scales[told.argmax()]:.3f} ({near.min():.3f} to {near.max():.3f})"
+    )
 
 
 if __name__ == "__main__":
