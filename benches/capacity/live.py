@@ -166,14 +166,16 @@ def summary(file: Path) -> str:
             f"| {one['service']} | {'yes' if one['beside'] else 'no'} | {one['objective']} | {truth} | {told} | {width} | {inside} | "
             f"{one['most']:.2f} | {one['runs']} | {one['took_s']:.0f} s |"
         )
-    judged = frame.filter(pl.col("inside").is_not_null())
-    good = frame.filter("answered")
-    level = stats.binomtest(int(judged["inside"].sum()), max(judged.height, 1)).proportion_ci(LEVEL, "wilson")
+    rows = frame.to_dicts()  # a column may be empty, and has no type then
+    good = [one for one in rows if one["answered"]]
+    judged = [one for one in good if one["inside"] is not None]
+    inside, touched = (sum(one[name] for one in judged) for name in ("inside", "touches"))
+    level = stats.binomtest(inside, max(len(judged), 1)).proportion_ci(LEVEL, "wilson")
+    width = np.median([one["half_width"] for one in good]) if good else math.nan
     lines.append(
-        f"\n{good.height} of {frame.height} answered; truth inside in {judged['inside'].sum()} of {judged.height} judged "
-        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), touched in {judged['touches'].sum()}; half-width "
-        f"{good['half_width'].median() or math.nan:.1%} (median); at most {frame['took_s'].max():.0f} s and {frame['runs'].max()} runs; "
-        f"highest rate {frame['most'].max():.2f} of saturation"
+        f"\n{len(good)} of {len(rows)} answered; truth inside in {inside} of {len(judged)} judged "
+        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), touched in {touched}; half-width {width:.1%} (median); at most "
+        f"{frame['took_s'].max():.0f} s and {frame['runs'].max()} runs; highest rate {frame['most'].max():.2f} of saturation"
     )
     return "\n".join(lines)
 
