@@ -20,6 +20,9 @@ from sojourn.plan.predictor import Predictor
 Array = NDArray[np.float64]
 ALONE = 1e-3  # of the lowest rate: nobody waits
 MOST_BUSY = 0.999
+UNEVEN = (
+    2.5  # those who wait do so for (1 + c²)/2 times/(m (1 - rho)) on average: a squared coefficient of variation of 4
+)
 
 
 def quantiles_by_means(
@@ -31,8 +34,13 @@ def quantiles_by_means(
     asked = np.concatenate([[low], rates_per_s])
     found = predictor.values([settings], asked, [mean], min(draws, predictor.draws))[mean][:, 0, :]
     found = np.where(np.isnan(found), np.inf, found)
-    alone_s, waited_s = found[:, :1], np.maximum(found[:, 1:] - found[:, :1], 0.0)
+    alone_s, whole_s = found[:, :1], found[:, 1:]
     _, busy, servers = next(iter(predictor.busiest(settings, low)), ("", 0.0, 1))
     rho = np.minimum(busy / low * rates_per_s, MOST_BUSY)
     waits = np.maximum(rho ** (math.sqrt(2 * (servers + 1)) - 1), 1e-12)
-    return np.asarray(alone_s + waited_s / waits * np.log(np.maximum(waits / (1 - q), 1.0)))
+    known = np.isfinite(whole_s)
+    whole_s = np.where(known, whole_s, 0.0)
+    # more than these is a time that changes with the load, and no waiting
+    longest_s = UNEVEN * alone_s / (servers * (1 - rho))
+    own_s = np.clip((whole_s - alone_s) / waits, 0.0, longest_s)
+    return np.where(known, whole_s + own_s * (np.log(np.maximum(waits / (1 - q), 1.0)) - waits), np.inf)

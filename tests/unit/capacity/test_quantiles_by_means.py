@@ -40,3 +40,11 @@ def test_nobody_waits_at_a_low_rate_and_all_for_ever_when_it_is_full() -> None:
     predictor = predictor_of(sj.Model.parse(TEXT % 4), {})
     low, full = quantiles_by_means(predictor, {}, np.array([2.0, 201.0]), 0.99, 1)[0]
     assert low == pytest.approx(0.02, rel=1e-6) and math.isinf(full)
+
+
+def test_a_time_that_grows_with_the_load_is_no_waiting() -> None:
+    """20 ms that are 30 ms where all of four servers are busy: at 20 % hardly anybody waits, and a request takes 22 to 23 ms."""
+    text = TEXT.replace("user = 0.02", 'user = "0.02 * (1 + 0.5 * u)"') % 4
+    predictor = predictor_of(sj.Model.parse(text), {})
+    (found,) = quantiles_by_means(predictor, {}, np.array([36.0]), 0.99, 1)  # u = 0.2
+    assert 0.02 < found[0] < 0.04  # the growth taken as waiting: 0.02 + 0.002/0.03 ln 3 = 0.09
