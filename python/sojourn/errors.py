@@ -3,15 +3,15 @@
     SojournError                 1
     ├── InputError               2    a value that someone gave (also a ValueError)
     │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
-    │   ├── FitError             2    the observations cannot carry the fit
-    │   ├── ModelError           2    a model file or object has no sense
+    │   ├── FitError             2    there are too few observations for this fit, or they do not determine it
+    │   ├── ModelError           2    a model file or object is invalid
     │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
     │   │   └── StorageFull      1    … or cannot be written: no room
-    │   ├── DesignError          2    an experiment design or its run list has no sense
-    │   ├── StudyError           2    a study file has an unknown key, a wrong type, no sense
+    │   ├── DesignError          2    an experiment design or its run list is invalid
+    │   ├── StudyError           2    a study file is invalid: an unknown key, a wrong type, a contradiction
     │   ├── ReportError          2    a report cannot be written as asked
-    │   ├── QueryError           2    a query has no sense: where, and what was expected
+    │   ├── QueryError           2    a query is invalid: where, and what was expected
     │   └── SourceRefused        2    a source cannot give what a query asks; its answer is then `cannot tell`
     ├── LoadError                3    a run is not valid: the generator was the bottleneck, it was disturbed, not steady …
     ├── LabError                 4    this machine lacks something
@@ -94,7 +94,7 @@ class FitError(InputError):
 
 
 class ModelError(InputError):
-    """A model, as a file or as an object, cannot be understood or has no sense."""
+    """A model, as a file or as an object, cannot be understood, or is invalid."""
 
 
 class MethodRefused(InputError):
@@ -124,7 +124,7 @@ class ReportError(InputError):
 
 
 class QueryError(InputError):
-    """A query that has no sense; `shown`: the line of its text, with a caret under what is meant."""
+    """A query that is invalid; `shown`: the line of its text, with a caret under what is meant."""
 
     def __init__(self, value: object, place: object, remedy: str, shown: str = "") -> None:
         super().__init__(value, place, remedy)

@@ -89,7 +89,7 @@ def _shaped(network: Network) -> list[Method]:
 
 
 def _changed(network: Network, changes: tuple[ModelChange, ...]) -> Network | None:
-    """The model after the changes, with what a sweep varied; None where it has no sense."""
+    """The model after the changes, with what a sweep varied; None where that is no valid model."""
     model = given = as_model(network.model)
     try:
         for change in changes:

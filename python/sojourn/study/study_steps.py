@@ -44,7 +44,7 @@ def run_system_study(
     """Runs the study in `path` into `out`, going on where one was interrupted: findings, verdict, report.
 
     Raises:
-        StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not carry the fit. ServiceError,
+        StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not determine the model. ServiceError,
         LabError: a run.
     """
     plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw, paths=paths, repetitions=repetitions)
