@@ -13,7 +13,8 @@ far. After T. Zheng, C. M. Woodside, M. Litoiu, Performance model estimation and
 The step is iterated (Gauss-Newton on the same prior), since response times bend where little is known; P by Joseph's form, which stays
 symmetric and positive. Innovations are whitened, S = L L', e = L^-1 (z - h). The CUSUM needs e to be standard normal, so it sums what
 is left after two corrections: R is estimated, so e has Student's t at first; and the filter learns any constant offset of e
-that demands cannot explain (as by D. M. Hawkins, Self-starting CUSUM charts for location and scale, The Statistician 36(4), 1987, pp. 299-315): batches with few
+that demands cannot explain (as by D. M. Hawkins, Self-starting CUSUM charts for location and scale,
+The Statistician 36(4), 1987, pp. 299-315): batches with few
 requests, whose response times are short, count as much as those with many, and the logarithm of what scatters is low on average.
 
 Limits: what the solver does not give at some demands (a
