@@ -86,12 +86,13 @@ class NetworkPoints(Sequence[Network]):
             return np.asarray(self.column("visits") * self.column("service_s"))
         if name in self.columns:
             return self.columns[name]
-        first = getattr(self.bases[0], name)
-        if all(getattr(base, name) is first for base in self.bases):
-            return np.broadcast_to(first, (len(self), *first.shape))
         if name not in self.stacks:
-            self.stacks[name] = np.stack([getattr(base, name) for base in self.bases])
-        return self.stacks[name] if self.plain else self.stacks[name][self.which]
+            each = [getattr(base, name) for base in self.bases]
+            self.stacks[name] = each[0][None] if all(one is each[0] for one in each) else np.stack(each)
+        found = self.stacks[name]
+        if len(found) == 1:
+            return np.broadcast_to(found, (len(self), *found.shape[1:]))
+        return found if self.plain else found[self.which]
 
     def part(self, field: str, at: int, name: str) -> Values:
         """P, a number of a multicore station, or a parameter of a time that depends on the load."""

@@ -30,7 +30,7 @@ from sojourn.model.parameters import BUSY
 from sojourn.solve.solution import Solution
 
 GRID = np.linspace(0.0, 1.0, 129)[1:]
-HALVINGS = 45
+PARTS, CUTS = np.linspace(0.0, 1.0, 17)[1:], 12  # of a cell of the grid: 4 of 48 binary digits by each call
 CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
 SLOWED = 0.5  # share of a step that is taken where secants do not help
@@ -130,10 +130,13 @@ class _StationTimes:
         at = np.argmax(~short, axis=1)
         high = np.where(reached, GRID[at], 1.0)
         low = np.where(reached & (at > 0), GRID[np.maximum(at - 1, 0)], np.where(reached, 0.0, 1.0))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            less = middle < self.offered(middle[:, None])[:, 0]
-            low, high = np.where(less, middle, low), np.where(less, high, middle)
+        rows = np.arange(len(low))
+        for _ in range(CUTS):
+            ends = np.column_stack([low, low[:, None] + (high - low)[:, None] * PARTS])
+            less = ends[:, 1:] < self.offered(ends[:, 1:])
+            less[:, -1] = False
+            first = np.argmin(less, axis=1)
+            low, high = ends[rows, first], ends[rows, first + 1]
         return np.asarray(high)
 
 
