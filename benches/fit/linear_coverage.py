@@ -20,7 +20,8 @@ from recovery import FitRuns, simulated
 from scipy.special import stdtrit
 from templates import TEMPLATES, Template
 
-from sojourn.fit.estimate_spread import STATED, degrees_of, stated_errors, stated_within
+from sojourn.fit.errors_within_runs import covariance
+from sojourn.fit.estimate_spread import STATED, degrees_of, stated_errors
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.run_clusters import KNOWN, RunClusters
 
@@ -51,15 +52,16 @@ def held(t: Template, count: int, rng: np.random.Generator) -> list[Array]:
     """Of each case, rules x unknowns: the share of `count` draws that 95 % intervals hold."""
     model = replace(t.model, observed={station: station for station in t.watched})
     data = FitProblem(FitRuns([simulated(t, level, 10_000, 30_900_000 + i) for i, level in enumerate(t.levels)]), model)
-    _, slopes = data.best()
-    return [_rules(data, slopes, errors, count, rng) for errors in CASES.values()]
+    x, slopes = data.best()
+    stated = covariance(data, x)
+    return [_rules(data, slopes, stated, errors, count, rng) for errors in CASES.values()]
 
 
-def _rules(data: FitProblem, slopes: Array, errors: Errors, count: int, rng: np.random.Generator) -> Array:
+def _rules(data: FitProblem, slopes: Array, real: Array, errors: Errors, count: int, rng: np.random.Generator) -> Array:
     clusters = RunClusters.of(data.weight[:, None] * slopes, data.run)
     back = np.linalg.pinv(data.weight[:, None] * slopes) * data.weight
-    runs, real = len(clusters.stretch), stated_within(data)
-    noise = rng.standard_normal((count, len(real))) * real / errors.stated
+    runs, left = len(clusters.stretch), np.eye(len(back.T)) - data.weight[:, None] * (slopes @ back) / data.weight
+    noise = rng.multivariate_normal(np.zeros(len(real)), real, count) / errors.stated
     noise += errors.own * rng.standard_normal((count, runs))[:, data.run]
     noise *= np.where(rng.random((count, runs)) < 1 / 3, errors.worse, 1.0)[:, data.run]
     off = noise @ back.T
@@ -67,10 +69,10 @@ def _rules(data: FitProblem, slopes: Array, errors: Errors, count: int, rng: np.
     for residual, wrong in zip(noise - off @ slopes.T, off, strict=True):
         far = clusters.stretched(data.weight * residual) / data.weight
         own = sum((back[:, data.run == g] @ far[data.run == g]) ** 2 for g in range(runs))
-        told, known = stated_errors(clusters.left, data.weight, real, data.floor, residual)
+        told, known = stated_errors(left, data.weight, real, data.floor, residual)
         few = KNOWN if known else max(runs - slopes.shape[1], 1)
         for rule, share in enumerate((0.0, 1.0, STATED)):
-            parts = (1 - share) * own, share * (back**2 @ told**2)
+            parts = (1 - share) * own, share * ((back @ told) * back).sum(axis=1)
             half = stdtrit(degrees_of(*parts, clusters.degrees, few), 0.975) * np.sqrt(parts[0] + parts[1])
             found[rule] += np.abs(wrong) < half
     return found / count

@@ -1,10 +1,11 @@
 """Recovery: services whose numbers are known are simulated, their runs fitted, and the intervals asked whether they hold.
 
-    python benches/fit/recovery.py --seeds 200 --out FOLDER [--kind right] [--only WORDS] [--passes 10000] [--seconds 60] [--workers 2]
+    python benches/fit/recovery.py --seeds 200 --out FOLDER [--kind right] [--only WORDS] [--passes 10000] [--seconds 60] [--unknowns]
 
 Of each template (`templates`, `misspecified`) and seed: the 95 % interval of each unknown, the 90 % prediction interval of new
-runs, at a load between those fitted and one beyond. What is there already is not done again, so that a call may end after
-`--seconds` and the next goes on. Simulations, no load: a busy machine does not matter. `table.py` makes the table.
+runs, at a load between those fitted and one beyond; with `--unknowns` the former alone, which need few draws. What is there already
+is not done again, so that a call may end after `--seconds` and the next goes on. Simulations, no load: a busy machine does not matter.
+`table.py` makes the table.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ import sojourn as sj
 from sojourn.errors import SojournError
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_runs import FitRun, FitRuns
-from sojourn.fit.model_fit import fit
+from sojourn.fit.model_fit import DRAWS, fit
 from sojourn.simulate.simulated_run import record_run
 from sojourn.stats.batch_means import batch_interval, rate_interval, standard_error
 
 CUT, SAMPLES = (0.1, 0.98), 100  # from where to where of a run is measured
-LEVEL = 0.95  # of intervals of unknowns
+LEVEL, FEW = 0.95, 20  # of intervals of unknowns; draws, which these do not depend on
 FIELDS = ("template", "seed", "kind", "name", "truth", "value", "low", "high", "held")
 KINDS = {"right": TEMPLATES, "misspecified": MISSPECIFIED, "untold": UNTOLD}
 ALL = TEMPLATES | MISSPECIFIED | UNTOLD
@@ -64,16 +65,16 @@ def _with_error(value: float, low: float, high: float) -> tuple[float, float]:
     return value, standard_error(low, high) / value
 
 
-def recovered(name: str, seed: int, passes: int) -> list[Row]:
+def recovered(name: str, seed: int, passes: int, unknowns: bool = False) -> list[Row]:
     """Rows of one service, measured once, fitted, and measured again: as in `FIELDS`."""
     t = ALL[name]
     base = 1_000_000 * seed + 1000 * list(ALL).index(name)
     model = replace(t.model, observed={station: station for station in t.watched})
     try:
         runs = FitRuns([simulated(t, level, passes, base + i) for i, level in enumerate(t.levels)])
-        fitted = fit(runs, model, LEVEL, seed)
-        later = FitRuns([simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)])
-        table = fitted.validate(later, level=0.9)
+        fitted = fit(runs, model, LEVEL, seed, FEW if unknowns else DRAWS)
+        later = [] if unknowns else [simulated(t, level, passes, base + 500 + i) for i, level in enumerate(t.beyond)]
+        table = fitted.validate(FitRuns(later), level=0.9) if later else None
     except SojournError as error:
         return [(name, seed, "refused", str(error), "", "", "", "", "")]
     rows: list[Row] = [
@@ -81,6 +82,8 @@ def recovered(name: str, seed: int, passes: int) -> list[Row]:
         for path, truth in t.truth.items()
         for e in (fitted.estimates[path],)
     ]
+    if table is None:
+        return rows
     for row in table.filter(table["metric"] == "response_time").iter_rows(named=True):
         place = f"{'inside' if row['inside'] else 'beyond'}{' ' if row['class'] else ''}{row['class']}"
         ends = row["measured"], row["predicted"], row["low"], row["high"]
@@ -108,6 +111,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--passes", type=int, default=10_000)
+    parser.add_argument("--unknowns", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
@@ -124,7 +128,9 @@ def main() -> None:
         with ProcessPoolExecutor(asked.workers) as pool:
             while todo and time.monotonic() < end:
                 some, todo = todo[:12], todo[12:]
-                for rows in pool.map(recovered, *zip(*some, strict=True), [asked.passes] * len(some)):
+                for rows in pool.map(
+                    recovered, *zip(*some, strict=True), [asked.passes] * len(some), [asked.unknowns] * len(some)
+                ):
                     writer.writerows([_text(v) for v in row] for row in rows)
                 file.flush()
     print(f"{len(todo)} fits to go")

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, stdtrit
+from scipy.special import chdtri
 
 from sojourn.errors import FitError, InputError
-from sojourn.fit import nonlinear_least_squares
-from sojourn.fit.estimate_spread import EstimateSpread, stated_within
+from sojourn.fit import errors_within_runs, nonlinear_least_squares
+from sojourn.fit.estimate_spread import EstimateSpread
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_model import FittedModel
@@ -28,8 +28,9 @@ from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
-from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
+from sojourn.fit.parameter_estimate import check_level
 from sojourn.fit.run_clusters import RunClusters
+from sojourn.fit.unknown_intervals import intervals
 from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
@@ -121,14 +122,15 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     at_best = data.predicted(data.scale.outward(x)[None])[0]
     clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
     residual = data.measured - at_best
-    spread = EstimateSpread.of(clusters, jacobian, data.weight, stated_within(data), data.floor, residual)
+    stated = errors_within_runs.covariance(data, x)
+    spread = EstimateSpread.of(clusters, jacobian, data.weight, stated, data.floor, residual)
     sets = spread.drawn(at_best, draws, rng)
     found = nonlinear_least_squares.refitted(data.predicted, sets, data.weight, data.scale, x, jacobian)
     best = data.scale.outward(x)
     for network in data.evaluator.networks_at(best[None]):
         check_dependent_times(network)
     off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
-    estimates = _estimates(data, best, data.scale.outward(found), off, level, spread.degrees)
+    estimates = intervals(data, x, jacobian, spread.sizes, spread.degrees, off, level)
     wide = _widened(found, x, spread.degrees, data.scale, rng)
     values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))
     sensitivity = data.sensitivity(x)
@@ -151,23 +153,3 @@ def _widened(found: Array, x: Array, degrees: Array, scale: ParameterScale, rng:
     at = rng.permutation((np.arange(len(found)) + 0.5) / len(found))[:, None]
     by = np.sqrt(degrees / chdtri(degrees, at))
     return np.clip(x + np.clip(by * (found - x), -FURTHEST, FURTHEST), scale.low, scale.high)
-
-
-def _estimates(
-    data: FitProblem, best: Array, values: Array, off: Array, level: float, degrees: Array
-) -> dict[str, ParameterEstimate]:
-    """Quantiles of the draws about the best value, as far out as Student's t has them for so few runs, and of what meters are off
-    by (`off`, as what is searched), which runs do not tell."""
-    tail = (1 - level) / 2
-    stretch = stdtrit(degrees, 1 - tail) / stdtrit(1e9, 1 - tail)
-    found = {}
-    for i, path in enumerate(data.paths):
-        inner = data.scale.inward(values)[:, i]
-        centre = data.scale.inward(best[None])[0, i]
-        ends = np.quantile(centre + stretch[i] * (inner - centre) + off[:, i], [tail, 1 - tail], method="weibull")
-        clipped = np.clip(ends, data.scale.low[i], data.scale.high[i])
-        full = np.broadcast_to(data.scale.inward(best[None])[0], (2, len(best))).copy()
-        full[:, i] = clipped
-        low, high = data.scale.outward(full)[:, i]
-        found[path] = ParameterEstimate(float(best[i]), float(low), float(high))
-    return found

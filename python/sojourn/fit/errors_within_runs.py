@@ -1,0 +1,101 @@
+"""How the errors of one run's numbers go together: its response time, throughput and busy resources saw the same work.
+
+A run whose requests happened to need more work than the mean has a longer response time and busier resources; and what it answered,
+with so many users, is by Little's law what its response and think times leave. To first order in what happened, relative to the mean:
+
+    R    sum_k g_k s_k + h z + q    s_k    mean time of service at station k, variance c_k²/n; g_k = d log R/d log S_k
+    X    -c R - (1 - c) z           z      mean think time, variance c_z²/n; h = d log R/d log Z; nothing where open
+    B_k  X + s_k                    c      R/(R + Z)
+                                    q      the rest of the variance of R, which no other number of the run shares
+
+n are the requests of the run, c_k² and c_z² squared coefficients of variation. Of one open class X is known: R and B are put back to the
+rate (`realised_rate`). How large the errors of R and X are a run states; that of B and what they share is from here. Taken as independent:
+throughputs where there are several classes, what two classes wait for together, parts of a multicore station, measured parameters.
+
+Means of times of service explain a part of what a run is off by: S. S. Lavenberg, T. L. Moeller, P. D. Welch: Statistical Results on
+Control Variables with Application to Queueing Network Simulation. Oper. Res. 30(1), 1982, pp. 182-202. Little's law between the errors:
+P. W. Glynn, W. Whitt: Indirect Estimation via L = λW. Oper. Res. 37(1), 1989, pp. 82-103.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.fit.fit_problem import FitProblem
+from sojourn.fit.model_evaluation import slower_clocks
+from sojourn.model.network_points import NetworkPoints, as_points
+
+Array = NDArray[np.float64]
+STEP = 1e-3  # of the times of a station, relative
+LEAST = 1e-12
+TIME, RATE, BUSY = "response_time", "throughput", "busy"
+
+
+def covariance(data: FitProblem, x: Array) -> Array:
+    """n x n, relative, of the errors within runs where the unknowns are `x`, as they are searched; 0 between runs."""
+    causes, busy = _causes(data, data.scale.outward(x)[None]), np.array([s.key[2] == BUSY for s in data.seen])
+    length = np.linalg.norm(causes, axis=1)
+    shared = causes / np.maximum(length, LEAST)[:, None]
+    alike = np.where(data.run[:, None] == data.run[None], shared @ shared.T, 0.0)
+    np.fill_diagonal(alike, 1.0)
+    size = np.where(busy & (data.within == 0), np.where(length > 0, length, _counted(data)), data.within)
+    return np.asarray(size[:, None] * alike * size[None])
+
+
+def _counted(data: FitProblem) -> Array:
+    """n, relative standard error of the number of requests in the run of each."""
+    return np.array([data.runs.runs[s.run].means.get(("", RATE), (0.0, 0.0))[1] for s in data.seen])
+
+
+def _causes(data: FitProblem, values: Array) -> Array:
+    """n x causes: standard deviations of what each number has of the work of each station, of think times, and of q."""
+    points = as_points(data.evaluator.networks_at(values))
+    first, plain = points.bases[0], data.evaluator.solved(points).values
+    closed = len(first.classes) == 1 and bool(first.closed[0])
+    stations = [k for k, kind in enumerate(first.kind) if kind != "multicore"]
+    classes = list(dict.fromkeys(s.key[1] for s in data.seen if s.key[2] == TIME))  # "" is all of them
+    times, counted = np.array([s.key[2] == TIME for s in data.seen]), _counted(data)
+
+    def slopes(more: NetworkPoints) -> Array:
+        """n, d log R by what is longer by `STEP` in `more`; 0 of other numbers."""
+        other, each = data.evaluator.solved(more).values, zip(data.seen, data.at, times, strict=True)
+        found = np.log([other[s.key][c] / plain[s.key][c] if own else 1.0 for s, c, own in each]) / STEP
+        return np.nan_to_num(found)
+
+    found, think = np.zeros((len(data.seen), len(stations) + 1 + len(classes))), len(stations)
+    work = (
+        np.array([np.sqrt(n.scv.max(axis=1)) for n in points])[data.at] * counted[:, None]
+    )  # n x stations of the model
+    for number, k in enumerate(stations):
+        found[:, number] = _growth(points, k, slopes, times) * work[:, k]
+    if closed:
+        thinking = np.array([0.0 if n.think[0] is None else np.sqrt(n.think[0].scv) for n in points])[data.at] * counted
+        found[:, think] = slopes(points.altered(think_s=points.column("think_s") * (1 + STEP))) * thinking
+    rest = np.sqrt(np.maximum(data.within**2 - (found**2).sum(axis=1), 0.0))
+    for number, cls in enumerate(classes, think + 1):
+        found[:, number] = [r if s.key == ("", cls, TIME) else 0.0 for s, r in zip(data.seen, rest, strict=True)]
+    if closed:
+        users = np.array([float(n.population[0]) for n in points])
+        inside = (plain["", "", TIME] * plain["", "", RATE] / users)[data.at]  # c
+        row = {s.run: i for i, s in enumerate(data.seen) if s.key == ("", "", TIME)}
+        for i, s in enumerate(data.seen):
+            if s.key[2] in (RATE, BUSY) and s.run in row:
+                found[i] = -inside[i] * found[row[s.run]]
+                found[i, think] -= (1 - inside[i]) * thinking[i]
+    for number, k in enumerate(stations):
+        own = np.array([s.key == (first.stations[k], "", BUSY) for s in data.seen])
+        found[own, number] += work[own, k]
+    return found
+
+
+def _growth(points: NetworkPoints, k: int, slopes: Callable[[NetworkPoints], Array], times: NDArray[np.bool_]) -> Array:
+    """n, d log R by the times of station `k`: as many more visits are as much more work; a method of one station knows no visits, and
+    there slower clocks do it."""
+    if len(points.bases[0].stations) == 1:
+        return np.where(times, slopes(as_points(slower_clocks(points, np.full(len(points), 1 + STEP)))) + 1.0, 0.0)
+    visits = np.array(points.column("visits"), float)
+    visits[:, k] *= 1 + STEP
+    return slopes(points.altered(visits=visits))

@@ -1,0 +1,69 @@
+"""What the errors of one run share, by hand: an M/M/1 queue whose server is watched, and users with Little's law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.fit.errors_within_runs import covariance
+from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.fit_problem import FitProblem
+from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.model.unknown_parameters import replaced
+
+COUNT = 0.01  # standard error of a Poisson number of 10 000
+OPEN = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 1\n[demands_s]\ncpu = { user = { free = true } }\n'
+CLOSED = (
+    '[stations.cpu]\n[classes.user]\nkind = "closed"\npopulation = 1\nthink_s = THINK\n'
+    "[demands_s]\ncpu = { user = { free = true } }\n"
+)
+
+
+def correlated(text: str, points: list[dict[str, float]], error: float) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Metrics, standard deviations and correlations of the first run; all state `error` of their mean response time."""
+    model, runs = sj.Model.parse(text), []
+    for i, point in enumerate(points):
+        told = sj.solve(applied(replaced(model, {"demands_s.cpu.user": 0.02}), factors_of(model, points), point))
+        means = {
+            ("", "response_time"): (told.value("response_time"), error),
+            ("", "throughput"): (told.value("throughput"), COUNT),
+        }
+        runs.append(FitRun(f"run-{i}", dict(point), means, {"cpu": told.value("utilisation", "cpu")}))
+    data = FitProblem(FitRuns(runs), model)
+    found = covariance(data, data.best()[0])
+    own = np.flatnonzero(data.run == 0)
+    assert (found[np.ix_(own, data.run == 1)] == 0).all(), "runs are independent"
+    sizes = np.sqrt(np.diag(found))[own]
+    return [data.seen[i].key[2] for i in own], sizes, found[np.ix_(own, own)] / np.outer(sizes, sizes)
+
+
+def test_of_a_watched_server_response_time_and_busy_share_the_work() -> None:
+    """M/M/1 at ρ = 0.5: d log R/d log S = 1/(1 - ρ) = 2, the work of 10 000 requests has 1 %, so that of the 4 % that R states 2 % are of
+    the work. The count explains d log R/d log rate = ρ/(1 - ρ) = 1 times 1 % of it."""
+    metrics, sizes, alike = correlated(OPEN, [{"rate_per_s": 25.0}, {"rate_per_s": 10.0}], 0.04)
+    left = np.sqrt(0.04**2 - 0.01**2)
+    assert metrics == ["response_time", "busy"]
+    assert sizes == pytest.approx([left, COUNT], rel=1e-3)
+    assert alike[0, 1] == pytest.approx(0.02 / left, rel=2e-3)
+
+
+def test_littles_law_leaves_users_with_a_constant_pause_one_error() -> None:
+    """X (R + Z) = N: with Z the same for all, X is off by -R/(R + Z) of what R is off by, and by nothing else; and what a server is busy
+    with, X S, shares S with both."""
+    text = CLOSED.replace("THINK", '{ kind = "deterministic", mean = 0.5 }')
+    metrics, _, alike = correlated(text, [{"users": 40}, {"users": 5}], 0.03)
+    assert metrics == ["response_time", "throughput", "busy"]
+    assert alike[0, 1] == pytest.approx(-1.0)
+
+
+def test_users_that_think_long_have_more_than_one_error() -> None:
+    """Two users that think for 0.5 s: R/(R + Z) is 0.04, X is off by what they thought, and R hardly."""
+    metrics, _, alike = correlated(CLOSED.replace("THINK", "0.5"), [{"users": 2}, {"users": 30}], 0.01)
+    assert metrics[:2] == ["response_time", "throughput"] and abs(alike[0, 1]) < 0.1
+
+
+def test_a_full_server_is_busy_without_error() -> None:
+    """X S = 1: of R = N S - Z, 0.7 s, the work has (R + Z)/R of its 1 %, pauses Z/R of theirs, together 1.86 %, and that is all."""
+    _, sizes, _ = correlated(CLOSED.replace("THINK", "0.5"), [{"users": 60}, {"users": 5}], 0.0185)
+    assert sizes[2] < 0.001
