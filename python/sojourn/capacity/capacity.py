@@ -12,7 +12,7 @@ from typing import Any
 from sojourn.capacity.capacity_report import write_report
 from sojourn.capacity.capacity_result import Capacity
 from sojourn.capacity.light_load import LIGHT_S, light_load
-from sojourn.capacity.search import BEGIN, FIT_S, SHORTEST_S, search
+from sojourn.capacity.search import SHORTEST_S, search
 from sojourn.capacity.search_limits import SearchLimits
 from sojourn.errors import InputError
 from sojourn.measure import measure
@@ -23,7 +23,6 @@ from sojourn.runs.watched_resources import WatchedResources
 from sojourn.units import per_second, seconds
 
 LONGEST_S = 60.0  # of a run
-LIGHT_ALL_S = 18.0  # that all numbers of users take
 
 
 def capacity(
@@ -123,8 +122,5 @@ def _check(factors: Mapping[str, Any], what_if: Sequence[Mapping[str, float]]) -
 
 
 def _run_s(limits: SearchLimits) -> float:
-    """How long a run is: the time that there is, over the runs, the first of which are shorter. The same whenever it is asked, so that
-    a search that was cut off goes on with what it has."""
-    left_s = limits.within_s - LIGHT_ALL_S - limits.runs * FIT_S - len(BEGIN) * SHORTEST_S
-    each = left_s / (limits.runs - len(BEGIN)) if limits.runs > len(BEGIN) else left_s
-    return float(round(min(max(each, SHORTEST_S), LONGEST_S), 1))
+    """How long a run may be: so that three such runs leave room for the short ones, the fits and the closed loop."""
+    return float(round(min(max(limits.within_s / 9, SHORTEST_S), LONGEST_S), 1))
