@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from sojourn.capacity.capacity_result import Capacity
 from sojourn.capacity.light_load import LIGHT_S, light_load
 from sojourn.capacity.search import SHORTEST_S, search
 from sojourn.capacity.search_limits import SearchLimits
-from sojourn.errors import InputError
+from sojourn.errors import InputError, SojournError
 from sojourn.measure import measure
-from sojourn.measure.measure import Shown
+from sojourn.measure.measure import Shown, levels
 from sojourn.query.objectives import read_objectives
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import WatchedResources
@@ -81,7 +82,7 @@ def capacity(
         return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common, **rest)[0]
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
-        length_s = round(length_s, 1)
+        length_s = _length_there_s(where / "runs", rate_per_s) or round(length_s, 1)
         return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
     light = light_load(users, objectives, limits.saturate, limits.level)
@@ -124,3 +125,11 @@ def _check(factors: Mapping[str, Any], what_if: Sequence[Mapping[str, float]]) -
 def _run_s(limits: SearchLimits) -> float:
     """How long a run may be: so that three such runs leave room for the short ones, the fits and the closed loop."""
     return float(round(min(max(limits.within_s / 9, SHORTEST_S), LONGEST_S), 1))
+
+
+def _length_there_s(where: Path, rate_per_s: float) -> float | None:
+    """Of a run at that rate from before, which goes on counting: another search may have had more time left for it, or less."""
+    (name,) = levels([rate_per_s], ())
+    with suppress(SojournError):
+        return float(RunFolder.open(where / name).manifest["load"]["duration_s"])
+    return None
