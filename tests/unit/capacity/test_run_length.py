@@ -10,7 +10,7 @@ from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.run_length import lacking_s
 from sojourn.capacity.search_state import SearchState
-from sojourn.fit import FitRuns, fit_model
+from sojourn.fit import FitRuns, fit
 from sojourn.query.objectives import read_objectives
 
 ONE = """
@@ -31,7 +31,7 @@ def run(rate: float, mean_error: float, p99_error: float) -> CapacityRun:
 @pytest.mark.parametrize(("objective", "error"), [("mean < 40ms", 0.2), ("p99 < 200ms", 0.3)])
 def test_of_a_single_queue(objective: str, error: float) -> None:
     """M/M/1 with mu = 125/s at 100/s: R = 1/(mu - lambda), and the p99 in proportion, has d ln R/d ln lambda = lambda/(mu - lambda) = 4."""
-    fitted = fit_model(
+    fitted = fit(
         FitRuns([mmm_run(rate, service_s=0.008, delay_s=0.0, servers=1) for rate in (50.0, 70.0, 85.0, 100.0)]),
         sj.Model.parse(ONE), seed=1,
     )  # fmt: skip
