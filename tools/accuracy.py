@@ -163,10 +163,12 @@ def total(sets: Iterable[Counted]) -> tuple[int, int]:
 def sentence(sets: Sequence[Counted]) -> str:
     inside, of = total(sets)
     least = min(sets, key=lambda one: one.share)
+    errors = [one.errors["response_time"] for one in sets]
     return (
         f"Of {of} values that were predicted before they were measured, **{inside} ({100 * inside / of:.1f} %) lie in their "
-        "90 % intervals**;\n"
-        f"in the worst of {len(sets)} sets {100 * least.share:.0f} %. [How this was counted, and the misses](docs/explain/accuracy.md)."
+        f"90 % intervals**;\nin the worst of {len(sets)} sets {100 * least.share:.0f} %. The median error of mean response times is "
+        f"{100 * min(errors):.0f} to {100 * max(errors):.0f} %, by set.\n"
+        "[How this was counted, and the misses](docs/explain/accuracy.md)."
     )
 
 

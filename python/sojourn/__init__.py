@@ -167,6 +167,14 @@ _FORMER = {
 class _CallablePackage(ModuleType):
     """A package that is called like the function of its name."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A module of `load` is there once it has been imported, and has a function of its name: `from sojourn.load import http_load` means
+        the function, in whatever order they are imported."""
+        here = self.__name__.rpartition(".")[2]
+        if here in _CALLED and isinstance(value, ModuleType) and callable(function := getattr(value, name, None)):
+            value = function
+        super().__setattr__(name, value)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self)(*args, **kwargs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,12 @@ def test_the_interval_of_a_share_is_that_of_clopper_and_pearson() -> None:
 
 def test_readme_is_short() -> None:
     assert len(readme().splitlines()) <= 120
+
+
+def test_the_version_to_cite_is_that_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"sojourn-{version}-" in (ROOT / "docs/howto/install.md").read_text()
 
 
 def test_its_commands_and_options_exist() -> None:

@@ -49,6 +49,14 @@ def test_the_order_of_imports_does_not_matter(name: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr == ""
 
 
+@pytest.mark.parametrize("name", ["http_load", "kv_load", "messages_load", "block_load", "session_load"])
+def test_a_load_is_its_function_also_where_its_module_was_imported_before(name: str) -> None:
+    """The web study ended with 'module' object is not callable."""
+    code = f"import sojourn.load.{name}\nfrom sojourn.load import {name}\nassert callable({name}), {name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_type_checkers_and_the_program_see_the_same_names() -> None:
     """Of the index and of each room whose names are imported when they are used: both lists say the same, and every name is there."""
     source = Path(str(sj.__file__)).parents[1]
