@@ -144,10 +144,14 @@ class Metrics:
 
         return plot(sweep(self, metric, station))
 
-    def to_json(self, indent: int | None = None) -> str:
-        """One object: method, status, message, rows (a dict per line with all columns)."""
+    def to_dict(self) -> dict[str, Any]:
+        """Method, status, message, rows (a dict per line with all columns)."""
         head = {"method": self.method, "status": self.status, "message": self.message}
-        return json.dumps({**head, "rows": self.frame.to_dicts()}, indent=indent, ensure_ascii=False, allow_nan=False)
+        return {**head, "rows": self.frame.to_dicts()}
+
+    def to_json(self, indent: int | None = None) -> str:
+        """`to_dict` as one object."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str, place: str = "JSON") -> Metrics:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import finite
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
@@ -92,7 +91,7 @@ def capacity(
         cores=cores(service_cores, "--service-cores"), seed=seed, shown=shown, told=lambda line: say(line, err=True), report=False, **load,
     )  # fmt: skip
     if as_json:
-        say(json.dumps(finite(found.to_dict()), allow_nan=False))
+        say_answer("capacity", found.to_dict())
     else:
         _tell(found, where)
     write_report(found, url, where)  # after the answer: it takes some seconds

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import finite, print_table
+from sojourn.cli.console import print_table
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
@@ -102,7 +102,7 @@ def compare(
                 "run_s": duration_s(length, "--for"), "cores": cores(service_cores, "--service-cores"), "out": out,
             }  # fmt: skip
             found = _urls(url, limits, load, judged)
-    say(json.dumps(finite(found.to_dict()), allow_nan=False)) if as_json else _tell(found)
+    say_answer("compare", found.to_dict()) if as_json else _tell(found)
     write_files("compare", comparison_document(found), junit_cases(found), markdown, junit)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
 

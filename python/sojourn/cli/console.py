@@ -74,11 +74,9 @@ def one_form(as_json: bool, as_csv: bool, verb: str) -> None:
         raise InputError("--json and --csv", verb, "choose one")
 
 
-def show(result: Metrics, head: str, as_json: bool, as_csv: bool) -> None:
-    """All rows for programs, or for a person `head`, a table and what the method has to say."""
-    if as_json:
-        say(result.to_json())
-    elif as_csv:
+def show(result: Metrics, head: str, as_csv: bool) -> None:
+    """All rows as CSV, or for a person `head`, a table and what the method has to say."""
+    if as_csv:
         say(result.frame.write_csv(), end="")
     else:
         out = console()

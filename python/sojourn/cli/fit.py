@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from sojourn.cli.console import check_new
 from sojourn.cli.fit_demands import fit_demands
 from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.fit_template import fit_template
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import fit_files, full_at, is_model_file
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.set_option import settings
@@ -21,6 +23,7 @@ from sojourn.units import USUAL_LEVEL
 
 if TYPE_CHECKING:
     from sojourn.diagnosis import Rate
+    from sojourn.fit import FittedModel
 
 
 def fit(
@@ -45,6 +48,9 @@ def fit(
         int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
     ] = 0,
     on: OnOption = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="of model files: print the estimates as one JSON object")
+    ] = False,
     follow: Annotated[
         bool,
         typer.Option(
@@ -56,15 +62,21 @@ def fit(
 
     It finds the unknowns of a model file, with intervals. Of several models it takes the best, or averages those that predict alike.
     """
+    of_files = not follow and all(name == "auto" or is_model_file(name) for name in model)
+    if as_json and not of_files:
+        raise InputError("--json", "fit", "leave it out: only fits of model files and auto have it")
     if follow:
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     if given:
         raise InputError(f"--set {given}", "fit", "leave it out, or write the number into the model file")
     check_new(out, force)
-    if all(name == "auto" or is_model_file(name) for name in model):
+    if of_files:
+        tell = partial(say, err=as_json)
         with workers_on(on, "fitting") as workers:
-            own = fit_files(runs, model, out, seed, level, further, workers)
-        _tell_limits(runs, full_at(own))
+            own = fit_files(runs, model, out, seed, level, further, workers, tell)
+        _tell_limits(runs, full_at(own), tell)
+        if as_json:
+            say_answer("fit", _answer(own, out))
         return
     if len(model) > 1:
         raise InputError(
@@ -80,10 +92,28 @@ def fit(
     _tell_limits(runs)
 
 
-def _tell_limits(runs: list[Path], full: Callable[[Mapping[str, Any]], Rate | None] | None = None) -> None:
+def _tell_limits(
+    runs: list[Path],
+    full: Callable[[Mapping[str, Any]], Rate | None] | None = None,
+    tell: Callable[[str], None] = say,
+) -> None:
     """What limits the service by laws alone, beside what the model says; `full`: where it has it full."""
     from sojourn.diagnosis import lines
     from sojourn.diagnosis.load_levels import diagnose
 
     for line in lines(diagnose(runs, full)):
-        say(line)
+        tell(line)
+
+
+def _answer(fitted: FittedModel, out: Path) -> dict[str, Any]:
+    """Of the model that was taken; what other rivals say is in the file."""
+    estimates = {name: one._asdict() for name, one in fitted.estimates.items()}
+    return {
+        "file": str(out),
+        "model": fitted.model.name,
+        "method": fitted.method,
+        "message": fitted.message,
+        "level": fitted.level,
+        "estimates": estimates,
+        "model_error": fitted.model_error,
+    }

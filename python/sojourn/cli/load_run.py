@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.cli.console import console, one_form
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.live_view import live
 from sojourn.cli.load_table import show
 from sojourn.errors import LoadError, ServiceError
@@ -105,7 +105,7 @@ def expectation(manifest: Manifest) -> dict[str, Any]:
 def tell(summary: dict[str, Any], form: OutputFormat, where: Path) -> None:
     """Prints the summary as one JSON object or as a table, or the Metrics of the run as CSV."""
     if form.as_json:
-        say(json.dumps(summary))
+        say_answer("load", summary)
     elif form.as_csv:
         if (where / "metrics.parquet").exists():
             say(Metrics.read(where / "metrics.parquet").frame.write_csv(), end="")

@@ -11,6 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.load_run import OutputFormat, end, expectation
 from sojourn.cli.load_table import by_chance, notes_of, valid_for
 from sojourn.diagnosis import lines as limit_lines
@@ -46,7 +47,7 @@ def tell(judged: Judged, form: OutputFormat, where: Path) -> None:
         verdict = {"method": "measured", "status": "not_valid" if invalid else "ok", "message": "\n".join(invalid)}
         rows = json.loads(Metrics.concat(metrics).to_json())["rows"]
         limits = table(diagnose([folder for folder, _ in judged]))
-        say(json.dumps({**verdict, "rows": rows, "runs": [run(*one) for one in judged], "limits": limits}))
+        say_answer("measure", {**verdict, "rows": rows, "runs": [run(*one) for one in judged], "limits": limits})
     else:
         show(judged, where)
 

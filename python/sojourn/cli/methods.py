@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.file_kind import FIT, MODEL, expect
-from sojourn.terminal import say
 
 
 def methods(
@@ -42,7 +41,7 @@ def methods(
              "sources": list(m.sources), **({"applies": why is None, "reason": why or ""} if it else {})}
             for m, why in found
         ]  # fmt: skip
-        say(json.dumps({"auto": best, "methods": rows} if it else {"methods": rows}, ensure_ascii=False))
+        say_answer("methods", {"auto": best, "methods": rows} if it else {"methods": rows})
         return
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("method", no_wrap=True)

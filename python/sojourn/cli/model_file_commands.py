@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from sojourn.cli.console import console, finite
+from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.errors import InputError, SojournError
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
 from sojourn.narrow_tables import WidthAwareTable
@@ -68,9 +68,11 @@ def of_one_model(path: Path) -> str:
 
 
 def fit_files(
-    runs: list[Path], names: list[str], out: Path, seed: int, level: float, further: int, on: Workers | None = None
-) -> FittedModel:
-    """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted."""
+    runs: list[Path], names: list[str], out: Path, seed: int, level: float, further: int, on: Workers | None = None,
+    tell: Callable[[str], None] = say,
+) -> FittedModel:  # fmt: skip
+    """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted,
+    and tells of it."""
     from sojourn.fit import fit
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.model_selection import AUTO, choose_model
@@ -83,26 +85,26 @@ def fit_files(
     measured = observe_runs(runs)
     if names == [AUTO]:
         chosen = choose_model(measured, level=level, seed=seed, on=on)
-        say(chosen.why)
+        tell(chosen.why)
         fitted = chosen.best
     elif len(names) > 1:
         chosen = fit_rivals(measured, read_rivals(names, Path()), level=level, seed=seed, on=on)
-        say(chosen.why)
+        tell(chosen.why)
         fitted = chosen.best
     else:
         fitted = fit(measured, Model.read(names[0]), level=level, seed=seed, on=on)
     fitted.write(out)
-    say(str(fitted))
-    say(f"written to {out}")
+    tell(str(fitted))
+    tell(f"written to {out}")
     if further:
         from sojourn.fit.next_runs import next_runs
 
-        say("the next runs that would teach most:")
+        tell("the next runs that would teach most:")
         for row in next_runs(fitted, further).iter_rows(named=True):
             factors = ", ".join(
                 f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"
             )
-            say(f"  {factors}: intervals {percent(row['narrower'])} narrower")
+            tell(f"  {factors}: intervals {percent(row['narrower'])} narrower")
     return fitted
 
 
@@ -129,7 +131,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
 
     metrics = predict(FittedModel.read(path), vary, level, QUANTILES)
     if as_json:
-        say(metrics.to_json())
+        say_answer("predict", metrics.to_dict())
         return
     points = metrics.frame.select(list(vary)).unique(maintain_order=True).rows(named=True)
     heads = ("response time", "p99", "throughput", "busiest station", "saturates at", "")
@@ -178,7 +180,7 @@ def validate_file(
     measured = observe_runs(runs)
     found = validate(FittedModel.read(path), measured, level, changed, up_to)
     if as_json:
-        say(json.dumps(finite(found.to_dicts()), allow_nan=False))
+        say_answer("validate", {"rows": found.to_dicts()})
         return
     shown = Table("run", "", "predicted", "measured", "error", "", box=None, header_style="dim")
     last = ""

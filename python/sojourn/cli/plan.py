@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from sojourn.cli.console import console, finite
+from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
-from sojourn.terminal import say
 from sojourn.units import USUAL_LEVEL, percent
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def plan(
             model, factors(vary or []), objective, cost, load=load or None, price=price, level=level, on=workers
         )
     if as_json:
-        say(json.dumps(finite(found.to_dict()), allow_nan=False, ensure_ascii=False))
+        say_answer("plan", found.to_dict())
     else:
         _print(found)
     if found.first is None and found.cheapest_outside is None:

@@ -9,13 +9,13 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import check_fitted, predict_file
 from sojourn.cli.set_option import settings
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.table import Metrics
-from sojourn.terminal import say
 from sojourn.units import USUAL_LEVEL, interval, levels, percent
 
 
@@ -53,7 +53,7 @@ def predict(
     known.pop("rate_per_s", None)
     metrics = _from_model(model, rates, known)
     if as_json:
-        say(metrics.to_json())
+        say_answer("predict", metrics.to_dict())
     else:
         _show(metrics)
 

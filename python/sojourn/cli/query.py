@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.console import check_writable, console
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.run_folders import run_paths
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ObjectiveMissed
@@ -56,8 +57,7 @@ def query(
     if tree:
         _draw(it, answers[0].states if answers else {}, tree)
     if as_json:
-        told = {"tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]}
-        say(json.dumps(finite(told), ensure_ascii=False, allow_nan=False))
+        say_answer("query", {"tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]})
     else:
         if in_english:
             say(english(it.tree))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import one_form, show
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import of_one_model
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.errors import InputError, Interrupted
@@ -56,6 +57,9 @@ def simulate(
             completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress, on=workers,
         )  # fmt: skip
     found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
-    show(found, found.method, as_json, as_csv)
+    if as_json:
+        say_answer("simulate", found.to_dict())
+    else:
+        show(found, found.method, as_csv)
     if found.status == "interrupted":
         raise typer.Exit(Interrupted.exit_code)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import one_form, show
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import of_one_model
 from sojourn.cli.on_option import OnOption, workers_on
 from sojourn.cli.vary_option import factors
@@ -58,6 +59,9 @@ def solve(
         from sojourn.cli.sweep_plot import draw
 
         draw(result, it.name or model.stem, plot)
-    show(result, f"{it.name or model.stem}: {result.method}", as_json, as_csv)
+    if as_json:
+        say_answer("solve", result.to_dict())
+    else:
+        show(result, f"{it.name or model.stem}: {result.method}", as_csv)
     if plot and not (as_json or as_csv):
         say(f"written to {plot}")

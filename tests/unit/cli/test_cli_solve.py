@@ -57,7 +57,7 @@ def test_stations_by_quantities(shop: Path) -> None:
 
 def test_json_is_the_metrics_of_the_function(shop: Path) -> None:
     text = run("solve", shop, "--method", "mva", "--json").output
-    assert sorted(json.loads(text)) == ["message", "method", "rows", "status"]
+    assert sorted(json.loads(text)) == ["message", "method", "rows", "schema", "status"]
     assert Metrics.from_json(text).frame.equals(sj.solve(sj.Model.read(shop), method="mva").frame)
 
 

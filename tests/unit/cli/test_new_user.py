@@ -134,7 +134,9 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
         re.match(r"rate-600 response time .* not in the interval, outside what was measured$", line) for line in lines
     )
     assert any("1 called saturated that was not" in line for line in lines)
-    points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)
+    points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)[
+        "rows"
+    ]
     assert [p["error"] for p in points if p["predicted"] is None] == [None], "null: JSON knows no infinity"
 
 
