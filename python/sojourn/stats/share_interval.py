@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from sojourn.stats.batch_means import BATCHES
 from sojourn.units import USUAL_LEVEL
@@ -22,6 +21,8 @@ LEAST = 4  # observations in a batch
 
 def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effect: float = 1.0) -> tuple[float, float]:
     """Of `happened` among `of` observations (0 or more), as many as which/`effect` are independent. (0, 1) of none at all."""
+    from scipy.special import betaincinv  # slow to import
+
     count, whole = happened / max(effect, 1.0), of / max(effect, 1.0)
     tail = (1 - level) / 2
     low = float(betaincinv(count, whole - count + 1, tail)) if count > 0 else 0.0
