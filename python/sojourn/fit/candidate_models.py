@@ -4,16 +4,19 @@ Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbe
 Service is exponential, constant, or of a variance that is found too. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
 Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
-frequency, caches, batches; garbage, locks). Where a service pauses by a clock, one server that breaks down as often and as long as was
-seen is tried.
+frequency, caches, batches; garbage, locks), where it is exponential or constant. Where a service pauses by a clock, one server that breaks
+down as often and as long as was seen is tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit.fit_runs import FitRuns
@@ -30,6 +33,7 @@ BY_LOAD = {
     "its time falls with the load": "work_s * (1 + saved * (1 - u)**2)",
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
+BY_CHANCE = 0.05  # how often a time that does not change is taken for one that does
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
@@ -104,7 +108,9 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
         if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
             yield f"{name}, busy as {resource} was", _model(runs, servers, law, tied=resource)
             yield f"{name}, a delay, busy as {resource} was", _model(runs, servers, law, tied=resource, delayed=True)
-            for how, formula in BY_LOAD.items() if law == LAWS[0] and _changes(runs, resource) else ():
+            for how, formula in BY_LOAD.items() if law in LAWS[:2] else ():
+                if not _changes(runs, resource, servers.count, "saved" in formula):
+                    continue
                 yield (
                     f"{name}, busy as {resource} was, {how}",
                     _model(runs, servers, law, tied=resource, formula=formula),
@@ -113,24 +119,37 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
             yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
 
 
-def _changes(runs: FitRuns, resource: str) -> bool:
-    """Whether a request took more of it at one load than at another."""
-    each = [run.busy[resource] / run.means["", "throughput"][0] for run in runs.runs
-            if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
-    return len(each) > 2 and max(each) > CHANGES * min(each)
+def _changes(runs: FitRuns, resource: str, servers: int, falls: bool) -> bool:
+    """Whether a request took more of it at one load than at another, in this direction, and not by chance (Student's test of the slope)."""
+    load, time_s = _times_by_load(runs, resource, servers, falls)
+    if len(time_s) < 3 or np.ptp(load) < LEAST_CHANGE or time_s.max() <= CHANGES * time_s.min():
+        return False
+    away = load - load.mean()
+    slope = float(away @ time_s / (away @ away))
+    left = time_s - time_s.mean() - slope * away
+    error = np.sqrt(left @ left / (len(left) - 2) / (away @ away))
+    return slope > max(error, 1e-9 * time_s.max()) * stdtrit(len(left) - 2, 1 - BY_CHANCE)
 
 
 def _by_utilisation(runs: FitRuns, resource: str, servers: int, falls: bool) -> tuple[float | None, float]:
     """Where the search of a time that changes begins: the straight line of busy/throughput over (1 - u)^2, or u, by least squares. Its
     value where that is 0, s, and its rise relative to it."""
+    load, time_s = _times_by_load(runs, resource, servers, falls)
+    if len(time_s) < 2 or np.ptp(load) < LEAST_CHANGE:
+        return None, USUAL_CHANGE
+    rise, work_s = np.polyfit(load, time_s, 1)
+    return (float(work_s), float(max(rise / work_s, LEAST_CHANGE))) if work_s > 0 else (None, USUAL_CHANGE)
+
+
+def _times_by_load(
+    runs: FitRuns, resource: str, servers: int, falls: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(1 - u)^2 or u of each run, and the time of a request by the utilisation law, s."""
     told = [(run.busy[resource], run.means["", "throughput"][0]) for run in runs.runs
             if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
     busy, done = np.array(told, float).reshape(-1, 2).T
     u = np.minimum(busy / servers, 1.0)
-    if len(busy) < 2 or np.ptp(u) < LEAST_CHANGE:
-        return None, USUAL_CHANGE
-    rise, work_s = np.polyfit((1 - u) ** 2 if falls else u, busy / done, 1)
-    return (float(work_s), float(max(rise / work_s, LEAST_CHANGE))) if work_s > 0 else (None, USUAL_CHANGE)
+    return ((1 - u) ** 2 if falls else u), busy / done
 
 
 def _watched(runs: FitRuns) -> list[str]:
@@ -163,7 +182,7 @@ def _model(
         demands["cpu"] = {"user": Unknown()}
     parameters: dict[str, float | str] = {}
     if formula:
-        demands["service"] = {"user": formula}
+        demands["service"] = {"user": Deterministic(cast(float, formula)) if law else formula}
         work_s, change = _by_utilisation(runs, tied or "", servers.count, "saved" in formula)
         parameters = {"work_s": Unknown(work_s), "saved" if "saved" in formula else "grown": Unknown(change, 0.0)}
     observed = {"service": tied} if tied else {"cpu": beside} if beside else {}

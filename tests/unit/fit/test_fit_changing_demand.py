@@ -6,6 +6,8 @@ import pytest
 
 from sojourn.fit.candidate_models import candidates
 from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.model_selection import choose_model
+from sojourn.fit.predict_model import predict
 from sojourn.model.unknown_parameters import unknowns
 
 AT_REST_S, AT_LOAD_S = 3.50e-3, 2.50e-3
@@ -28,6 +30,23 @@ def test_the_search_begins_at_the_utilisation_law(falls: bool, word: str, name: 
     begins = {path: float(unknown) for path, unknown in unknowns(model).items()}
     assert begins["parameters.work_s"] == pytest.approx(AT_LOAD_S, rel=1e-6)
     assert begins[f"parameters.{name}"] == pytest.approx(0.4, rel=1e-5)
+
+
+def constant_run(rate: float) -> FitRun:
+    """The same time that falls, and constant: R = D (1 + u/(2 (1 - u))) (Pollaczek and Khinchine); full at 1/2.5 ms = 400/s."""
+    one = run(rate, True)
+    u = one.busy["cpu"]
+    means = {("", "throughput"): (rate, 0.01), ("", "response_time"): (u / rate * (1 + u / (2 * (1 - u))), 0.02)}
+    return FitRun(one.name, one.factors, means, one.busy, cores=1)
+
+
+def test_issue_29_5_a_constant_time_that_falls_is_offered_and_taken() -> None:
+    """Without such a model the saturation rate was 43 % too high, and outside its interval."""
+    chosen = choose_model(FitRuns([constant_run(rate) for rate in (40.0, 80.0, 120.0, 160.0, 200.0)]))
+    assert "a constant time, busy as cpu was, its time falls with the load" in chosen.name
+    rows = predict(chosen.best, {"rate_per_s": 300.0}, 0.9).frame.filter(station="")
+    full = rows.filter(metric="saturation_rate").row(0, named=True)
+    assert full["value"] == pytest.approx(400, rel=0.15) and full["low"] <= 400 <= full["high"]
 
 
 def test_a_time_that_does_not_change_is_offered_no_such_model() -> None:
