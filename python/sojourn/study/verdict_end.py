@@ -19,6 +19,13 @@ def end_lines(found: StudyFindings, verdict: Sequence[str]) -> list[str]:
     missing = [f"not shown here: {'; '.join(found.not_shown)}"] if found.not_shown else []
     missing += left_out(found.runs)[:1]
     analysed = [line for one in found.analyses for line in one.lines if not line.startswith(" ")]
-    more = [*([found.why] if found.why else []), *predicted_lines(found), *analysed]
+    taken = found.why.splitlines()
+    more = [
+        *taken[:1],
+        *predicted_lines(found)[1:],
+        *analysed,
+    ]  # without when predictions were written, which the answer says
+    if len(taken) > 1:
+        more[0] += f"; {len(taken) - 1} more such lines in the whole verdict"
     room = MOST - len(missing)
     return [*[*answers[:room], *more][:room], *missing]

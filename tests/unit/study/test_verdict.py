@@ -116,6 +116,17 @@ def test_a_terminal_shows_five_lines_the_answer_first_and_what_is_missing() -> N
     assert len(shown) == 5 and set(shown) <= {*verdict_lines(found), shown[-2]}
 
 
+def test_of_several_models_the_first_is_told_and_the_others_are_counted() -> None:
+    runs = [run(f"r-{k}", 10.0 + k) for k in range(3)]
+    found = findings(runs, [], Model())
+    assert found.rivals is not None
+    found = replace(
+        found, rivals=replace(found.rivals, why="cores 1: shop\ncores 2: shop\ncores 4: lock"), analyses=(ANSWER,)
+    )
+    shown = end_lines(found, [f"line {k}" for k in range(9)])
+    assert "cores 1: shop; 2 more such lines in the whole verdict" in shown and not any("\n" in line for line in shown)
+
+
 def test_a_study_that_predicts_nothing_is_shown_whole() -> None:
     found = findings([run("a", 10.0)], [], Model())
     long = [f"line {k}" for k in range(9)]
