@@ -160,7 +160,11 @@ def summary(file: Path) -> str:
             f"{part['runs'].median():.0f}, at most {part['runs'].max()} | {part['most'].max():.2f} | {part['requests'].median():.0f} | "
             f"{share.median():.2f} | {good['bisection_inside'].sum()} |"
         )
-    return "\n".join(lines)
+    inside, count = int(frame.filter("answered")["inside"].sum()), frame.filter("answered").height
+    level = stats.binomtest(inside, max(count, 1)).proportion_ci(LEVEL, "wilson")
+    return "\n".join(
+        [*lines, f"\ninside {inside} of {count}: {level.low:.0%} to {level.high:.0%} ({LEVEL:.0%}, Wilson)"]
+    )
 
 
 def main() -> None:
