@@ -29,7 +29,7 @@ def test_a_former_name_works_and_says_the_new_one(old: str, new: str) -> None:
 
 
 def test_load_is_a_function_and_its_room() -> None:
-    assert isinstance(sj.load, ModuleType) and callable(sj.load.session_load.session_load)
+    assert isinstance(sj.load, ModuleType) and callable(sj.load.session_load)
 
 
 @pytest.mark.parametrize(
