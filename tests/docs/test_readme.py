@@ -48,13 +48,6 @@ def test_the_total_is_in_readme() -> None:
     assert f"Of {of} values" in readme() and f"{inside} ({100 * inside / of:.1f} %)" in readme()
 
 
-def test_the_interval_of_a_share_is_that_of_clopper_and_pearson() -> None:
-    """8 of 10 and 0 of 10 at 95 %: 0.4439 to 0.9748, 0 to 0.3085 (1 - 0.025^(1/10))."""
-    assert accuracy.binomial(8, 10) == pytest.approx((0.4439, 0.9748), abs=5e-5)
-    assert accuracy.binomial(0, 10) == pytest.approx((0.0, 1 - 0.025**0.1), abs=1e-9)
-    assert accuracy.binomial(10, 10) == pytest.approx((0.025**0.1, 1.0), abs=1e-9)
-
-
 def test_readme_is_short() -> None:
     assert len(readme().splitlines()) <= 120
 

@@ -27,20 +27,27 @@ from sojourn.query.objectives import Objective
 APART = 0.03  # of the rate, on both sides: between them the steepness is taken
 LEAST_STEEPNESS = 0.2  # below it a run tells next to nothing
 DRAWS = 20
+LEAST_LIMIT = 1e-9
 
 
 def lacking_s(
     known: SearchState, runs: Sequence[CapacityRun], lengths_s: Sequence[float], objectives: Sequence[Objective],
     aim: float, level: float,
 ) -> float:  # fmt: skip
-    """Seconds that a run at the answer needs until half of the interval is `aim` of it; infinite where the interval has no upper end."""
+    """Seconds that a run at the answer needs until half of the interval is `aim` of it; where the interval has no upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
     z = float(stats.norm.ppf((1 + level) / 2))
     wanted, now = (z / aim) ** 2, (z / known.rate.half_width) ** 2
     k = int(np.argmax([run.achieved_per_s for run in runs]))
-    told = [_told_a_second(known.fitted, runs[k], lengths_s[k], one) for one in objectives or (None,)]
+    told = _told_a_second(known.fitted, runs[k], lengths_s[k], _binding(runs[k], objectives))
     # as many requests a second as the rate has
-    return max(wanted - now, 0.0) / (min(told) * known.rate.value / runs[k].rate_per_s)
+    return max(wanted - now, 0.0) / (told * known.rate.value / runs[k].rate_per_s)
+
+
+def _binding(run: CapacityRun, objectives: Sequence[Objective]) -> Objective | None:
+    """The one that the run is nearest to its limit of, or furthest beyond."""
+    above = [one for one in objectives if one.relation.startswith("<") and one.limit > 0] or objectives
+    return max(above, key=lambda one: (run.figures.get(one.figure) or 0.0) / max(one.limit, LEAST_LIMIT), default=None)
 
 
 def _told_a_second(fitted: FittedModel, run: CapacityRun, length_s: float, one: Objective | None) -> float:

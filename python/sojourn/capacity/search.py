@@ -113,7 +113,9 @@ class _Search:
                 raise
             return f"stopped at {per_second(rate)}: {error.value}"
         self.folders.append(folder)
-        self.lengths_s.append(length_s)
+        self.lengths_s.append(
+            float(folder.manifest.get("load", {}).get("duration_s", length_s))
+        )  # a run taken over has its own
         self.runs.append(capacity_run(folder, rate, self.objectives))
         times = times_of(self.objectives)
         self.before, self.known = (

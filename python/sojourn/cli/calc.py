@@ -115,5 +115,5 @@ def balance(
         console().print(line, markup=False, soft_wrap=True)
 
 
-for _name, _place in commands("calc", {}).items():
+for _name, _place in {**commands("plan", {}), **commands("calc", {})}.items():  # a case of before may say `plan`
     app.command(_name)(imported(_place))

@@ -26,7 +26,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
 
     checks = [*_installed(), *all_checks(), _leases()]
     if as_json:
-        say(json.dumps([vars(check) for check in checks]))
+        say(json.dumps({"checks": [vars(check) for check in checks]}))
         return
     table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
     for check in checks:
@@ -37,17 +37,22 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
 
 def _installed() -> list[AbilityCheck]:
     """Python, and how sojourn was installed."""
-    from sojourn import _native
     from sojourn.cases import cases
     from sojourn.lab.doctor import AbilityCheck
     from sojourn.version import __version__
 
     python = f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}"
-    dask = find_spec("distributed") is not None
+    native, dask = find_spec("sojourn._native"), find_spec("distributed") is not None
     return [
         AbilityCheck("sojourn", True, f"{__version__} in {Path(__file__).parents[1]}", "everything"),
         AbilityCheck("Python", True, f"{python}, {sys.executable}", "everything"),
-        AbilityCheck("native module", True, Path(_native.__file__ or "").name, "load, measurement, exact methods"),
+        AbilityCheck(
+            "native module",
+            native is not None,
+            Path(native.origin or "").name if native else "not found",
+            "load, measurement, exact methods",
+            "pip install --force-reinstall sojourn",
+        ),
         AbilityCheck(
             "packages of cases", True, ", ".join(sorted(cases())) or "none", "services and models of case studies"
         ),

@@ -45,16 +45,19 @@ def simulate(
     expect(file, MODEL, FIT)
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
+    max_s = duration_s(max_time, "--max-time")
     if on and replications is None:
         raise InputError("one long run", f"--on {on}", "add --replications, which go side by side")
     if as_run:  # first: what it refuses, it refuses before the work is done
+        from sojourn.simulate.simulate import QUANTILES, RunLength, check
         from sojourn.simulate.simulated_run import as_run as as_run_
 
+        check(RunLength(precision, level, until_s, completions, max_s), seed, replications, QUANTILES)
         as_run_(model, as_run, seed=seed, until_s=until_s, completions=completions)
     with workers_on(on, "simulating") as workers, nullcontext() if on else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
-            completions=completions, max_seconds=duration_s(max_time, "--max-time"), progress=progress, on=workers,
+            completions=completions, max_seconds=max_s, progress=progress, on=workers,
         )  # fmt: skip
     found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
     if as_json:

@@ -33,7 +33,7 @@ BY_LOAD = {
     "its time falls with the load": "work_s * (1 + saved * (1 - u)**2)",
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
-BY_CHANCE = 0.05  # how often a time that does not change is taken for one that does
+BY_CHANCE = 0.05  # of one test: how often a time that does not change is taken for one that does; each resource and direction has one
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")

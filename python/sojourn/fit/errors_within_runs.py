@@ -3,7 +3,7 @@
 A run whose requests happened to need more work than the mean has a longer response time and busier resources; and what it answered,
 with so many users, is by Little's law what its response and think times leave. To first order in what happened, relative to the mean:
 
-    R    sum_k g_k s_k + h z + q    s_k    mean time of service at station k, variance c_k²/n; g_k = d log R/d log S_k
+    R    sum_k g_k s_k + h z + q    s_k    mean work of a request at station k, variance c_k²/n; g_k = d log R/d log S_k
     X    -c R - (1 - c) z           z      mean think time, variance c_z²/n; h = d log R/d log Z; nothing where open
     B_k  X + s_k                    c      R/(R + Z)
                                     q      the rest of the variance of R, which no other number of the run shares
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.model_evaluation import slower_clocks
+from sojourn.model.network_arrays import Network
 from sojourn.model.network_points import NetworkPoints, as_points
 
 Array = NDArray[np.float64]
@@ -46,8 +47,13 @@ def covariance(data: FitProblem, x: Array) -> Array:
 
 
 def _counted(data: FitProblem) -> Array:
-    """n, relative standard error of the number of requests in the run of each."""
-    return np.array([data.runs.runs[s.run].means.get(("", RATE), (0.0, 0.0))[1] for s in data.seen])
+    """n, 1/sqrt(requests in the run of each); what the run states of its throughput where it does not say how long it was."""
+    each = [
+        (data.runs.runs[s.run].means.get(("", RATE), (0.0, 0.0)), data.runs.runs[s.run].length_s) for s in data.seen
+    ]
+    return np.array(
+        [max(rate * length_s, 1.0) ** -0.5 if rate * length_s > 0 else error for (rate, error), length_s in each]
+    )
 
 
 def _causes(data: FitProblem, values: Array) -> Array:
@@ -66,9 +72,7 @@ def _causes(data: FitProblem, values: Array) -> Array:
         return np.nan_to_num(found)
 
     found, think = np.zeros((len(data.seen), len(stations) + 1 + len(classes))), len(stations)
-    work = (
-        np.array([np.sqrt(n.scv.max(axis=1)) for n in points])[data.at] * counted[:, None]
-    )  # n x stations of the model
+    work = np.array([np.sqrt(_work_scv(n)) for n in points])[data.at] * counted[:, None]  # n x stations of the model
     for number, k in enumerate(stations):
         found[:, number] = _growth(points, k, slopes, times) * work[:, k]
     if closed:
@@ -87,8 +91,21 @@ def _causes(data: FitProblem, values: Array) -> Array:
                 found[i, think] -= (1 - inside[i]) * thinking[i]
     for number, k in enumerate(stations):
         own = np.array([s.key == (first.stations[k], "", BUSY) for s in data.seen])
-        found[own, number] += work[own, k]
+        found[own, number] += np.maximum(work[own, k], LEAST)  # constant times too are known
     return found
+
+
+def _work_scv(network: Network) -> Array:
+    """K, squared coefficient of variation of what a request of any class needs of a station: E[D²]/E[D]² - 1. Of several open classes nobody
+    puts the count back to the rate, and as many Poisson requests have E[D²]/E[D]²."""
+    if len(network.classes) == 1:
+        return network.scv[:, 0]
+    users = np.maximum(network.population, 0) / np.maximum(network.think_s + network.demands_s.sum(axis=0), LEAST)
+    share = network.rate_per_s + users  # of closed classes at most
+    mean, square = (network.demands_s**n @ share for n in (1, 2))
+    square = square + (network.scv * network.demands_s**2) @ share
+    found = np.where(mean > 0, square * share.sum() / np.maximum(mean, LEAST**2) ** 2, 1.0)
+    return np.asarray(found if not network.closed.any() else np.maximum(found - 1, 0.0))
 
 
 def _growth(points: NetworkPoints, k: int, slopes: Callable[[NetworkPoints], Array], times: NDArray[np.bool_]) -> Array:

@@ -11,6 +11,7 @@ from contextvars import copy_context
 from threading import Condition, Thread
 from typing import Generic, TypeVar
 
+NAME = "search"  # of its threads
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")
@@ -49,12 +50,12 @@ class _Step(Generic[Question, Answer, Found]):
 
     def found(self) -> list[Found]:
         threads = [
-            Thread(target=copy_context().run, args=(self._search, number), daemon=True)
+            Thread(target=copy_context().run, args=(self._search, number), name=NAME, daemon=True)
             for number in range(len(self.searches))
         ]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             while self._all_wait():
                 numbers = sorted(self.asked)
                 told = dict(zip(numbers, self.answer([self.asked[n] for n in numbers]), strict=True))
@@ -66,7 +67,8 @@ class _Step(Generic[Question, Answer, Found]):
                 self.stopped = True
                 self.changed.notify_all()
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:  # one that could not start ended the others
+                    thread.join()
         for number in sorted(self.raised):
             raise self.raised[number]
         return [self.results[number] for number in range(len(self.searches))]

@@ -123,6 +123,10 @@ class Profile:
         slopes[np.arange(count), which] = 0.0
         gap = data.weight * (data.measured - values[:, 0])
         steps = np.einsum("bpn,bn->bp", np.linalg.pinv(np.swapaxes(slopes, 1, 2)), gap)
+        held = ((points <= data.scale.low) & (steps < 0)) | ((points >= data.scale.high) & (steps > 0))
+        if held.any():  # the others move as if what cannot move were given
+            slopes[held] = 0.0
+            steps = np.einsum("bpn,bn->bp", np.linalg.pinv(np.swapaxes(slopes, 1, 2)), gap)
         return np.clip(steps, -LONGEST, LONGEST)
 
 

@@ -2,7 +2,8 @@
 
 Clopper and Pearson's, which holds its level whatever the share is, none and all of them too: quantiles of the beta distribution. What
 fails together is one event and not many: in a record of many observations the share of batches varies by `effect` times as much as that of
-independent ones, and they are worth so many times fewer (at least one).
+independent ones, and they are worth so many times fewer (at least one). As 20 batches tell that variance, the number is smaller by Student's
+quantile, as Korn and Graubard have it. What fails together for longer than a batch, a twentieth of the record, counts as several events.
 
 Sources: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934), 404-413; effective number: E. L. Korn, B. I. Graubard, Survey Methodology 24
 (1998), 193-201. Limits: a record in which nothing failed does not say whether failures come together.
@@ -32,6 +33,8 @@ def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effec
 
 def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
     """Of observations in the order of time, each of which happened or did not."""
+    from scipy.special import ndtri, stdtrit  # slow to import
+
     each = np.asarray(happened, float)
     count, size = float(each.sum()), len(each) // BATCHES
     if size < LEAST or not 0 < count < len(each):
@@ -39,4 +42,5 @@ def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[fl
     share = count / len(each)
     batches = each[: size * BATCHES].reshape(BATCHES, size).mean(axis=1)
     effect = float(batches.var(ddof=1)) * size / (share * (1 - share))
+    effect *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
     return share_interval(count, len(each), level, min(max(effect, 1.0), count))

@@ -21,11 +21,12 @@ rate_per_s = 1.0
 [demands_s]
 cpu = { user = { free = true } }
 """
+FIGURES = {"mean": 0.04, "p50": 0.028, "p99": 0.184}
 LENGTH_S, Z = 5.0, 1.6449  # of the run at 100/s; of 90 %
 
 
 def run(rate: float, mean_error: float, p99_error: float) -> CapacityRun:
-    return CapacityRun("", rate, rate, 0.04, mean_error, {}, True, True, (), {"p99": p99_error})
+    return CapacityRun("", rate, rate, 0.04, mean_error, FIGURES, True, True, (), {"p99": p99_error})
 
 
 @pytest.mark.parametrize(("objective", "error"), [("mean < 40ms", 0.2), ("p99 < 200ms", 0.3)])
@@ -41,5 +42,7 @@ def test_of_a_single_queue(objective: str, error: float) -> None:
     told_a_second = (4 / error) ** 2 / LENGTH_S
     assert found == pytest.approx(((Z / 0.05) ** 2 - (Z / 0.1) ** 2) / told_a_second, rel=0.1)  # the steepness to 5 %
     assert lacking_s(known, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.2, 0.9) == 0
+    easy = read_objectives(["p50 < 1s", objective])  # far from its limit: it asks for no longer run
+    assert lacking_s(known, runs, [4.0, LENGTH_S], easy, 0.05, 0.9) == found
     full = SearchState(fitted, RateInterval(100.0, 90.0, None))  # nothing is known of its upper end
     assert found < lacking_s(full, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9) < 2 * found

@@ -19,6 +19,7 @@ from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
 
 LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns
 MOST_FIRST = 10
+COLOURS = ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH", "COLUMNS")  # of the caller
 GROUPS = [ASK, MODEL, DECIDE, STUDY, MACHINE]
 
 
@@ -31,7 +32,8 @@ def leaves(command: Any, name: str = "sojourn") -> Iterator[tuple[str, Any]]:
 
 def sojourn(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sojourn", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+    plain = {name: value for name, value in os.environ.items() if name not in COLOURS}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**plain, **variables})
 
 
 @pytest.fixture(scope="module")

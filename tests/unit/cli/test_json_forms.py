@@ -51,6 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for rate in (40, 80, 120, 160):
         run_at(place / "runs", rate)
     (place / "m.toml").write_text(MODEL)
+    (place / "free.toml").write_text(MODEL.replace("0.01", "{ free = true }"))
     assert sojourn("fit", place / "runs", "--out", place / "fitted.toml").exit_code == 0
     return place
 
@@ -59,7 +60,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
     model, runs, fitted = place / "m.toml", place / "runs", place / "fitted.toml"
     first = sorted(runs.iterdir())[0]
     return {
-        "fit": ("fit", runs, "--out", place / "again.toml", "--force"),
+        "fit": ("fit", runs, "--model", place / "free.toml", "--out", place / "again.toml", "--force"),
         "predict": ("predict", fitted, "--rate", "60"),
         "validate": ("validate", runs, "--model", fitted),
         "query": ("query", "p50 < 1s", first),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.errors_within_runs import covariance
+from sojourn.fit.errors_within_runs import _work_scv, covariance
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRun, FitRuns
@@ -20,16 +20,19 @@ CLOSED = (
 )
 
 
-def correlated(text: str, points: list[dict[str, float]], error: float) -> tuple[list[str], np.ndarray, np.ndarray]:
+def correlated(
+    text: str, points: list[dict[str, float]], error: float, counted: float = COUNT, requests: float = 0.0
+) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Metrics, standard deviations and correlations of the first run; all state `error` of their mean response time."""
     model, runs = sj.Model.parse(text), []
     for i, point in enumerate(points):
         told = sj.solve(applied(replaced(model, {"demands_s.cpu.user": 0.02}), factors_of(model, points), point))
         means = {
             ("", "response_time"): (told.value("response_time"), error),
-            ("", "throughput"): (told.value("throughput"), COUNT),
+            ("", "throughput"): (told.value("throughput"), counted),
         }
-        runs.append(FitRun(f"run-{i}", dict(point), means, {"cpu": told.value("utilisation", "cpu")}))
+        busy, length_s = {"cpu": told.value("utilisation", "cpu")}, requests / told.value("throughput")
+        runs.append(FitRun(f"run-{i}", dict(point), means, busy, length_s=length_s))
     data = FitProblem(FitRuns(runs), model)
     found = covariance(data, data.best()[0])
     own = np.flatnonzero(data.run == 0)
@@ -46,6 +49,21 @@ def test_of_a_watched_server_response_time_and_busy_share_the_work() -> None:
     assert metrics == ["response_time", "busy"]
     assert sizes == pytest.approx([left, COUNT], rel=1e-3)
     assert alike[0, 1] == pytest.approx(0.02 / left, rel=2e-3)
+
+
+def test_requests_in_even_steps_need_as_uneven_work() -> None:
+    """Arrivals at a constant rate: the throughput has no error, and 10 000 exponential times have 1 % all the same."""
+    metrics, sizes, _ = correlated(OPEN, [{"rate_per_s": 25.0}, {"rate_per_s": 10.0}], 0.04, 0.0, 10_000)
+    assert sizes[metrics.index("busy")] == pytest.approx(0.01, rel=1e-3)
+
+
+def test_work_of_two_classes_differs_between_them_too() -> None:
+    """Exponential, 1 and 20 ms, as many of each, nobody counts them: E[D²]/E[D]² = (2 + 800)/2/10.5² = 3.637."""
+    text = (
+        OPEN.replace("{ user = { free = true } }", "{ user = 0.001, other = 0.02 }")
+        + "[classes.other]\nkind = 'open'\nrate_per_s = 1\n"
+    )
+    assert _work_scv(sj.Model.parse(text).network()) == pytest.approx([3.637], rel=1e-3)
 
 
 def test_littles_law_leaves_users_with_a_constant_pause_one_error() -> None:

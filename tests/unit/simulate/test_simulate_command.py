@@ -106,3 +106,6 @@ def test_the_completions_asked_for_are_in_the_run_folder_or_refused_before_anyth
     with pytest.raises(InputError, match="2000000"):
         told(file, "--completions", "10000000", "--as-run", tmp_path / "long")
     assert not (tmp_path / "long").exists()
+    with pytest.raises(InputError, match="precision"):
+        told(file, "--precision", "2", "--as-run", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
