@@ -1,6 +1,7 @@
 """How often measured values lie in the intervals that were predicted for them: docs/explain/accuracy.md, its figure, and README's sentence.
 
-`python tools/accuracy.py` counts the records of benches/ and writes all three. Counted are predictions that were on disk before their runs, at the stated level of 90 %, of runs that are valid.
+`python tools/accuracy.py` counts the records of benches/ and writes all three.
+Counted are predictions that were on disk before their runs, at the stated level of 90 %, of runs that are valid.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def lacking_s(
     known: SearchState, runs: Sequence[CapacityRun], lengths_s: Sequence[float], objectives: Sequence[Objective],
     aim: float, level: float,
 ) -> float:  # fmt: skip
-    """Seconds that a run at the answer needs until half of the interval is `aim` of it; where the interval has no upper end, as if nothing were known yet."""
+    """Seconds that a run at the answer needs until half of the interval is `aim` of it; where the interval has no
+    upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
     z = float(stats.norm.ppf((1 + level) / 2))
     wanted, now = (z / aim) ** 2, (z / known.rate.half_width) ** 2

@@ -96,8 +96,8 @@ def _causes(data: FitProblem, values: Array) -> Array:
 
 
 def _work_scv(network: Network) -> Array:
-    """K, squared coefficient of variation of what a request of any class needs of a station: E[D²]/E[D]² - 1. Of several open classes nobody
-    puts the count back to the rate, and as many Poisson requests have E[D²]/E[D]²."""
+    """K, squared coefficient of variation of what a request of any class needs of a station: E[D²]/E[D]² - 1. Of several open classes
+    nobody puts the count back to the rate, and as many Poisson requests have E[D²]/E[D]²."""
     if len(network.classes) == 1:
         return network.scv[:, 0]
     users = np.maximum(network.population, 0) / np.maximum(network.think_s + network.demands_s.sum(axis=0), LEAST)

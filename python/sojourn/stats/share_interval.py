@@ -2,8 +2,9 @@
 
 Clopper and Pearson's, which holds its level whatever the share is, none and all of them too: quantiles of the beta distribution. What
 fails together is one event and not many: in a record of many observations the share of batches varies by `effect` times as much as that of
-independent ones, and they are worth so many times fewer (at least one). As 20 batches tell that variance, the number is smaller by Student's
-quantile, as Korn and Graubard have it. What fails together for longer than a batch, a twentieth of the record, counts as several events.
+independent ones, and they are worth so many times fewer (at least one). As 20 batches tell that variance, the number is smaller by
+Student's quantile, as Korn and Graubard have it. What fails together for longer than a batch, a twentieth of the record, counts as
+several events.
 
 Sources: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934), 404-413; effective number: E. L. Korn, B. I. Graubard, Survey Methodology 24
 (1998), 193-201. Limits: a record in which nothing failed does not say whether failures come together.
