@@ -146,7 +146,7 @@ def longer_truth(row: dict[str, Any], out: Path) -> dict[str, Any]:
     limit_s = float(row["objective"].split("<")[1].removesuffix("ms")) / 1e3
     seen = []
     for path in sorted(folder.glob("truth-*")):
-        (run,) = run_folders(path)
+        (run,) = run_folders([path])
         seen.append(_figure(run, service.figure))
     port = PORT + list(SERVICES).index(row["service"])
     with beside(row["beside"]), running(service, folder / "service-again", port) as url:
