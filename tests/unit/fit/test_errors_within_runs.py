@@ -63,7 +63,7 @@ def test_work_of_two_classes_differs_between_them_too() -> None:
         OPEN.replace("{ user = { free = true } }", "{ user = 0.001, other = 0.02 }")
         + "[classes.other]\nkind = 'open'\nrate_per_s = 1\n"
     )
-    assert _work_scv(sj.Model.parse(text).network()) == pytest.approx([3.637], rel=1e-3)
+    assert _work_scv(sj.Model.parse(text).network) == pytest.approx([3.637], rel=1e-3)
 
 
 def test_littles_law_leaves_users_with_a_constant_pause_one_error() -> None:
