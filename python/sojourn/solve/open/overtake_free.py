@@ -59,6 +59,8 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
 
 def _alike(networks: Sequence[Network], points: np.ndarray) -> list[list[int]]:
     """Points that can be done together: the same moves, laws, and stations of several servers or that take time."""
+    if not len(points):
+        return []  # of a network that is too large nobody asks for its moves
     every = as_points(networks)
     number: dict[object, int] = {}
     kinds = [number.setdefault(_signature(base), len(number)) for base in every.bases]
