@@ -276,7 +276,7 @@ def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
     }
     assert [path.name for path in sorted((tmp_path / "closed").iterdir())] == ["users-1", "users-2"]
     for options, parts in (
-        (("--rate", "5", "--users", "1"), ("rate = 5, users = 1", "either --rate or --users")),
+        (("--rate", "5", "--users", "1"), ("rates (5) and users (1)", "either --rate or --users")),
         (("--users", "1.5"), ("--users: '1.5'", "whole numbers")),
         (("--rate", "5", "--pids", "99999999"), ("--pids: no process 99999999",)),
         (("--rate", "5", "--json", "--csv"), ("choose one",)),
