@@ -75,6 +75,8 @@ SOURCES = (
            "with cores as placed", CLOSED, "middleware, 60, earlier fits"),
     Source("six others of a message service, 26 November, by model files",
            ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit"),
+    Source("eight loads of a three-tier site on two cores, measured on one, 26 November",
+           ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores"),
     Source("36 new configurations of a message service on PostgreSQL",
            (*(f"blind/messages-2026-11-22/seed-{n}/validation.csv" for n in (20261124, 20261127)),
             "blind/messages-2026-11-22-second/seed-20261202/validation.csv"), "usl", CLOSED, "message service, 36"),

@@ -25,6 +25,7 @@ RECORDED = {
     "middleware, 12, earlier": (62, 64),
     "middleware, 60, earlier fits": (87, 100),
     "message service, 6, later fit": (26, 26),
+    "three-tier site, two cores": (47, 48),
     "message service, 36": (192, 210),
 }
 
