@@ -147,7 +147,7 @@ def longer_truth(row: dict[str, Any], out: Path) -> dict[str, Any]:
     seen = []
     for path in sorted(folder.glob("truth-*")):
         (run,) = run_folders([path])
-        seen.append(_figure(run, service.figure))
+        seen.append(_figure(sj.RunFolder.open(run), service.figure))
     port = PORT + list(SERVICES).index(row["service"])
     with beside(row["beside"]), running(service, folder / "service-again", port) as url:
         for share in random.Random(seed).sample(SHARES, len(SHARES)):
