@@ -1,7 +1,7 @@
 """How often measured values lie in the intervals that were predicted for them: docs/explain/accuracy.md, its figure, and README's sentence.
 
 `python tools/accuracy.py` counts the records of benches/ and writes all three.
-Counted are predictions that were on disk before their runs, at the stated level of 90 %, of runs that are valid.
+Coverage are predictions that were on disk before their runs, at the stated level of 90 %, of runs that are valid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEVELS_OF = BENCHES / "kv/recorded/2026-11-26-seed-72/blind-levels.csv"  # the o
 
 
 @dataclass(frozen=True)
-class Source:
+class PredictionSet:
     """Predictions of one kind: `files` below benches/ (a CSV file has a row a value, JSON counts), `model` the one that was quoted."""
 
     what: str
@@ -41,10 +41,10 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Coverage:
     """Of valid runs: values inside their interval, and how many there are; median relative errors, by metric."""
 
-    source: Source
+    source: PredictionSet
     inside: int
     of: int
     errors: dict[str, float]
@@ -55,29 +55,29 @@ class Counted:
 
 
 SOURCES = (
-    Source("ten small services (two of them twice), at more load and with twice the workers, 22 November",
+    PredictionSet("ten small services (two of them twice), at more load and with twice the workers, 22 November",
            ("services/2026-11-22/raw.csv",), "hand", WEB, "10 small services"),
-    Source("eleven small services, the same questions, 26 November",
+    PredictionSet("eleven small services, the same questions, 26 November",
            ("services/2026-11-26/raw.csv",), "hand", WEB, "11 small services, later fit"),
-    Source("22 web services drawn at random, their service times unknown to the fit",
+    PredictionSet("22 web services drawn at random, their service times unknown to the fit",
            tuple(f"blind/2026-11-22-{n}/validation.csv" for n in ("second", "third", "fourth")), "priority", WEB, "22 web services"),
-    Source("twelve web services drawn before these, an earlier version of the fit",
+    PredictionSet("twelve web services drawn before these, an earlier version of the fit",
            ("blind/2026-11-22/validation.csv",), "priority", WEB, "12 web services, earlier fit"),
-    Source("twelve new configurations of a memcached middleware, 26 November, by model files",
+    PredictionSet("twelve new configurations of a memcached middleware, 26 November, by model files",
            ("kv/recorded/2026-11-26-seed-72/blind-levels.csv",), "", CLOSED, "middleware, 12 configurations"),
-    Source("twelve others, 26 November, beside other programs, by a model in code",
+    PredictionSet("twelve others, 26 November, beside other programs, by a model in code",
            ("kv/recorded/2026-11-26/network-of-cores.json",), "with cores as placed", CLOSED, "middleware, 12, disturbed"),
-    Source("twelve others, 22 November, by the same model in code",
+    PredictionSet("twelve others, 22 November, by the same model in code",
            ("blind/kv-2026-11-22-third/seed-20261301/validation.csv",), "with cores as placed", CLOSED, "middleware, 12, earlier"),
-    Source("60 configurations before these, earlier versions of the fit",
+    PredictionSet("60 configurations before these, earlier versions of the fit",
            (*(f"blind/kv-2026-11-22/seed-{n}/validation.csv" for n in (20261123, 20261124, 20261125)),
             *(f"blind/kv-2026-11-22-second/seed-{n}/validation.csv" for n in (20261130, 20261201))),
            "with cores as placed", CLOSED, "middleware, 60, earlier fits"),
-    Source("six others of a message service, 26 November, by model files",
+    PredictionSet("six others of a message service, 26 November, by model files",
            ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit"),
-    Source("eight loads of a three-tier site on two cores, measured on one, 26 November",
+    PredictionSet("eight loads of a three-tier site on two cores, measured on one, 26 November",
            ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores"),
-    Source("36 new configurations of a message service on PostgreSQL",
+    PredictionSet("36 new configurations of a message service on PostgreSQL",
            (*(f"blind/messages-2026-11-22/seed-{n}/validation.csv" for n in (20261124, 20261127)),
             "blind/messages-2026-11-22-second/seed-20261202/validation.csv"), "usl", CLOSED, "message service, 36"),
 )  # fmt: skip
@@ -110,16 +110,16 @@ def replaced(path: Path, parts: dict[str, str]) -> str:
     return text
 
 
-def counted(source: Source) -> Counted:
+def counted(source: PredictionSet) -> Coverage:
     """What the records say of one kind of predictions."""
     if source.files[0].endswith(".json"):
         return _of_json(source)
     rows = pl.concat([values(BENCHES / name, source) for name in source.files])
     errors = {metric: rows.filter(pl.col("metric") == metric)["error"].median() for metric in source.metrics}
-    return Counted(source, rows["inside"].sum(), rows.height, errors)  # type: ignore[arg-type]
+    return Coverage(source, rows["inside"].sum(), rows.height, errors)  # type: ignore[arg-type]
 
 
-def values(path: Path, source: Source) -> pl.DataFrame:
+def values(path: Path, source: PredictionSet) -> pl.DataFrame:
     """Metric, inside and |predicted / measured - 1| of each value that counts; infinite where it was wrongly called saturated."""
     rows = pl.read_csv(path, infer_schema_length=None)
     if "level" in rows.columns:
@@ -140,11 +140,11 @@ def is_inside() -> pl.Expr:
     return pl.col("measured").is_between(low.fill_null(0.0), high.fill_null(inf))
 
 
-def _of_json(source: Source) -> Counted:
+def _of_json(source: PredictionSet) -> Coverage:
     rows = json.loads((BENCHES / source.files[0]).read_text())["rows"]
     rows = [row for row in rows if row["kind"] == "blind" and row["model"] == source.model]
     errors = {row["metric"]: row["median_error"] for row in rows}
-    return Counted(source, sum(row["inside"] for row in rows), sum(row["of"] for row in rows), errors)
+    return Coverage(source, sum(row["inside"] for row in rows), sum(row["of"] for row in rows), errors)
 
 
 def at_levels() -> list[tuple[float, int, int]]:
@@ -154,11 +154,11 @@ def at_levels() -> list[tuple[float, int, int]]:
     return list(each.iter_rows())
 
 
-def total(sets: Iterable[Counted]) -> tuple[int, int]:
+def total(sets: Iterable[Coverage]) -> tuple[int, int]:
     return sum(one.inside for one in sets), sum(one.of for one in sets)
 
 
-def sentence(sets: Sequence[Counted]) -> str:
+def sentence(sets: Sequence[Coverage]) -> str:
     inside, of = total(sets)
     least = min(sets, key=lambda one: one.share)
     errors = [one.errors["response_time"] for one in sets]
@@ -170,7 +170,7 @@ def sentence(sets: Sequence[Counted]) -> str:
     )
 
 
-def table(sets: Sequence[Counted]) -> str:
+def table(sets: Sequence[Coverage]) -> str:
     lines = [
         "| predicted before it was run | inside the 90 % interval | median error: rate | mean response time |",
         "|---|---|---|---|",
@@ -216,7 +216,7 @@ def place(share: float) -> float:
     return LEFT + (max(share, low) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
 
 
-def figure(sets: Sequence[Counted], levels: Sequence[tuple[float, int, int]]) -> str:
+def figure(sets: Sequence[Coverage], levels: Sequence[tuple[float, int, int]]) -> str:
     """Stated beside observed shares: a row a set at 90 %, and the set that has other levels."""
     inside, of = total(sets)
     at_90 = [(one.source.short, LEVEL, one.inside, one.of) for one in sets]

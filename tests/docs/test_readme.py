@@ -40,7 +40,7 @@ def test_page_figure_and_readme_have_the_counts_of_the_records() -> None:
 
 
 @pytest.mark.parametrize("source", accuracy.SOURCES, ids=lambda source: source.short)
-def test_counts_are_those_that_the_records_tell(source: accuracy.Source) -> None:
+def test_counts_are_those_that_the_records_tell(source: accuracy.PredictionSet) -> None:
     found = accuracy.counted(source)
     assert (found.inside, found.of) == RECORDED[source.short]
 

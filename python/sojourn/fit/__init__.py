@@ -13,7 +13,10 @@ model_averaging     several models in one prediction                   model_wei
 rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
 trace_visits        visits from traces                                 measured_range         whether a configuration is inside
-common_start        runs that begin with all customers at once
+common_start        runs that begin with all customers at once         searches_in_step           several starts, one call for all
+estimate_spread     how uncertain unknowns are                         errors_within_runs         what errors of one run share
+unknown_intervals   their ends, along the profile                      model_error                how wrong the model itself is
+untold_unknowns     what runs do not tell, by name                     planned_runs               the same before any is made
 """
 
 from sojourn.fit.chosen_model import ChosenModel

@@ -34,7 +34,7 @@ ROUNDS, LONGEST = 3, 0.5  # of fits of the others at each step, and what they ar
 
 
 @dataclass(frozen=True)
-class Profile:
+class ObjectiveProfile:
     """The objective along each unknown: `x` the best, p; `cost` there; `cov` p x p, (X'X)^-1."""
 
     data: FitProblem
@@ -43,10 +43,10 @@ class Profile:
     cov: Array
 
     @staticmethod
-    def of(data: FitProblem, x: Array, jacobian: Array) -> Profile:
+    def of(data: FitProblem, x: Array, jacobian: Array) -> ObjectiveProfile:
         inverse = np.linalg.pinv(data.weight[:, None] * jacobian)
         gap = data.weight * (data.measured - data.predicted(data.scale.outward(x)[None])[0])
-        return Profile(data, x, float(gap @ gap), inverse @ inverse.T)
+        return ObjectiveProfile(data, x, float(gap @ gap), inverse @ inverse.T)
 
     def ends(self, half: Array) -> Array:
         """2 x p, low and high, as they are searched; `half` p, t √V."""
@@ -113,15 +113,11 @@ class Profile:
 
     def _steps(self, points: Array, which: NDArray[np.intp]) -> Array:
         """Gauss and Newton's, B x p, of all unknowns but `which`."""
-        data, (count, p) = self.data, points.shape
-        up = (
-            np.where(points + nonlinear_least_squares.STEP <= data.scale.high, 1.0, -1.0) * nonlinear_least_squares.STEP
-        )
-        each = np.concatenate([points[:, None], points[:, None] + up[:, :, None] * np.eye(p)], axis=1)
-        values = data.predicted(data.scale.outward(each.reshape(-1, p))).reshape(count, p + 1, -1)
-        slopes = (values[:, 1:] - values[:, :1]) / up[:, :, None] * data.weight
-        slopes[np.arange(count), which] = 0.0
-        gap = data.weight * (data.measured - values[:, 0])
+        data = self.data
+        found = nonlinear_least_squares.values_and_slopes(data.predicted, data.scale, points)
+        values, slopes = np.array([one for one, _ in found]), np.array([one.T for _, one in found]) * data.weight
+        slopes[np.arange(len(points)), which] = 0.0
+        gap = data.weight * (data.measured - values)
         steps = np.einsum("bpn,bn->bp", np.linalg.pinv(np.swapaxes(slopes, 1, 2)), gap)
         held = ((points <= data.scale.low) & (steps < 0)) | ((points >= data.scale.high) & (steps > 0))
         if held.any():  # the others move as if what cannot move were given
@@ -137,7 +133,7 @@ def intervals(
     residuals do not tell."""
     tail = (1 - level) / 2
     best = data.scale.outward(x)
-    ends = Profile.of(data, x, jacobian).ends(stdtrit(degrees, 1 - tail) * sizes)
+    ends = ObjectiveProfile.of(data, x, jacobian).ends(stdtrit(degrees, 1 - tail) * sizes)
     more = np.quantile(off, [tail, 1 - tail], axis=0, method="weibull")
     both = x + np.array([[-1.0], [1.0]]) * np.hypot(ends - x, more)
     found = {}

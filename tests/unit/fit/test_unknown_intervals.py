@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sojourn.fit.nonlinear_least_squares import ParameterScale, slopes
-from sojourn.fit.unknown_intervals import Profile
+from sojourn.fit.unknown_intervals import ObjectiveProfile
 from sojourn.model.unknown_parameters import Unknown
 
 DESIGN = np.array([[1.0, 0.2], [0.5, 1.0], [1.0, -0.5], [0.1, 0.7]])
@@ -38,8 +38,8 @@ def bent(by: float, low: float = 1e-9) -> tuple[Bent, np.ndarray]:
     return Bent(by, scale, problem.weight, measured), TRUTH
 
 
-def profile(problem: Bent, x: np.ndarray) -> tuple[Profile, np.ndarray]:
-    found = Profile.of(problem, x, slopes(problem.predicted, problem.scale, x))  # type: ignore[arg-type]
+def profile(problem: Bent, x: np.ndarray) -> tuple[ObjectiveProfile, np.ndarray]:
+    found = ObjectiveProfile.of(problem, x, slopes(problem.predicted, problem.scale, x))  # type: ignore[arg-type]
     return found, np.sqrt(np.diag(found.cov))
 
 
