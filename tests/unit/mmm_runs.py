@@ -18,6 +18,14 @@ rate_per_s = 1.0
 cpu = { user = %s }
 net = { user = %s }
 """
+ONE = """
+[stations.cpu]
+[classes.user]
+kind = "open"
+rate_per_s = 1.0
+[demands_s]
+cpu = { user = { free = true } }
+"""
 FREE = ("{ free = true }", "{ free = true, low = 0 }")
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
 

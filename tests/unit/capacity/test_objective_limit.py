@@ -5,21 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from mmm_runs import FREE, OPEN, erlang_c, mmm_run
+from mmm_runs import FREE, ONE, OPEN, erlang_c, mmm_run
 
 import sojourn as sj
 from sojourn.capacity.objective_limit import MeasuredFigures, limit_of
 from sojourn.fit import FitRuns, fit
 from sojourn.query.objectives import read_objectives
 
-ONE = """
-[stations.cpu]
-[classes.user]
-kind = "open"
-rate_per_s = 1.0
-[demands_s]
-cpu = { user = { free = true } }
-"""
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
 
 

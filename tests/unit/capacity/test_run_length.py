@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mmm_runs import mmm_run
+from mmm_runs import ONE, mmm_run
 
 import sojourn as sj
 from sojourn.capacity.capacity_result import CapacityRun
@@ -13,14 +13,6 @@ from sojourn.capacity.search_state import SearchState
 from sojourn.fit import FitRuns, fit
 from sojourn.query.objectives import read_objectives
 
-ONE = """
-[stations.cpu]
-[classes.user]
-kind = "open"
-rate_per_s = 1.0
-[demands_s]
-cpu = { user = { free = true } }
-"""
 FIGURES = {"mean": 0.04, "p50": 0.028, "p99": 0.184}
 LENGTH_S, Z = 5.0, 1.6449  # of the run at 100/s; of 90 %
 
