@@ -24,4 +24,8 @@ class Page(BaseHTTPRequestHandler):
         pass
 
 
-ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Page).serve_forever()
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128  # 64 connections may be opened at once
+
+
+Server(("127.0.0.1", int(sys.argv[1])), Page).serve_forever()
