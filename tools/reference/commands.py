@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -42,15 +42,20 @@ def sections(command: Any, name: str) -> Iterator[str]:
     """The command itself, or those of a group, in order."""
     if not hasattr(command, "commands"):
         yield section(command, name)
+        common = {param.name for param in command.params}
+        for url, inner in getattr(command, "protocols", {}).items():
+            yield section(inner, f"{name} {url}", common)
         return
     for part, inner in command.commands.items():
         if not inner.hidden:
             yield from sections(inner, f"{name} {part}")
 
 
-def section(command: Any, name: str) -> str:
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+def section(command: Any, name: str, common: Collection[str] = ()) -> str:
+    """`common`: options that stand in the section of the command without a URL."""
+    params = [p for p in command.params if p.name not in common]
+    arguments = [p for p in params if p.param_type_name == "argument"]
+    options = [p for p in params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join([name, *(placeholder(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
     parts = [f"## `{name}`\n", plain(" ".join((command.help or "").split())) + "\n", f"    {usage}\n"]
     if arguments:
@@ -58,9 +63,9 @@ def section(command: Any, name: str) -> str:
     for panel in dict.fromkeys(p.rich_help_panel for p in sorted(options, key=lambda p: p.rich_help_panel is not None)):
         rows = ((flags(p), kind(p), default(p), said(p)) for p in options if p.rich_help_panel == panel)
         parts.append(table((panel or "option", "value", "default", "meaning"), rows))
-    if (verb := VERBS.get(name.removeprefix("sojourn "))) is not None:
+    if examples := [line for line in (command.epilog or "").splitlines() if line.startswith(("sojourn ", "sudo "))]:
         parts.append("Examples:\n")
-        parts.append("\n".join(f"    {example}" for example in verb.examples) + "\n")
+        parts.append("\n".join(f"    {example}" for example in examples) + "\n")
     return "\n".join(parts)
 
 

@@ -26,6 +26,6 @@ CASE = Case(
     },
     commands={
         "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
-        "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:bulletin_load"},
+        "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:BulletinUsers"},
     },
 )

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError
+from sojourn.load.load_options import ClosedLoad, option, zero_or_s
 from sojourn.terminal import say
-from sojourn.units import duration_s
 
-RAMPS = {"ramp_up": "10s", "ramp_down": "1s"}
+PANEL = "Bulletin board"
 
 
-def bulletin_load(
-    urls: list[str],
-    users: int | None,
-    others: dict[str, Any],
-    ramps: dict[str, str | None],
-    common: dict[str, Any],
-) -> dict[str, Any]:
-    """Users who go from page to page; rows of their matrices that had to be repaired are told.
+@dataclass(frozen=True, kw_only=True)
+class BulletinUsers(ClosedLoad):
+    """Users who go from page to page by the matrices of `mix`. `ramp_up_s`: they come one by one; it and `ramp_down_s` do not count."""
 
-    Raises:
-        InputError: an option that means nothing here, or a value out of range.
-    """
-    from sojourn.load import mix_of, session_load
-
-    if others or len(urls) != 1 or common["rate_per_s"] is not None or users is None:
-        wrong = ", ".join(others) or f"{len(urls)} URLs, users = {users}, rate = {common['rate_per_s']}"
-        raise InputError(wrong, "load bulletin", "give one http://HOST:PORT, --users, and of the options --mix, --think, "
-                         "--for, --ramp-up, --ramp-down, --seed, --timeout")  # fmt: skip
-    mix = ramps["mix"] or "readwrite"
-    for _, matrix in mix_of(mix):
-        for note in matrix.notes:
-            say(note, err=True)
-    ramp_up_s, ramp_down_s = (
-        duration_s(ramps[name] or usual, f"--{name}".replace("_", "-")) for name, usual in RAMPS.items()
+    protocol: ClassVar[str] = "bulletin"
+    shape: ClassVar[str] = "bulletin http://HOST:PORT"
+    about: ClassVar[str] = "users of the bulletin board, who go from page to page"
+    examples: ClassVar[tuple[str, ...]] = (
+        "sojourn load bulletin http://127.0.0.1:8080 --users 100 --think 7s",
+        "sojourn load bulletin http://127.0.0.1:8080 --users 100 --mix browse",
+        "sojourn load bulletin http://127.0.0.1:8080 --users 50 --ramp-up 2s --for 20s",
     )
-    return session_load(
-        urls[0], users=users, mix=mix, think_s=common["think_s"], duration_s=common["duration_s"], ramp_up_s=ramp_up_s,
-        ramp_down_s=ramp_down_s, seed=common["seed"], timeout_s=common["timeout_s"],
-    )  # fmt: skip
+
+    mix: str = option(
+        "readwrite", "browse, readwrite, a CSV file with a transition matrix, MIX~3, or a page", "--mix", panel=PANEL
+    )
+    ramp_up_s: float = option(10.0, "users come; not counted [10s]", "--ramp-up", read=zero_or_s, panel=PANEL)
+    ramp_down_s: float = option(1.0, "not counted [1s]", "--ramp-down", read=zero_or_s, panel=PANEL)
+
+    def config(self, urls: list[str]) -> dict[str, Any]:
+        """Rows of their matrices that had to be repaired are told.
+
+        Raises:
+            InputError: several URLs, no users, or a value out of range.
+        """
+        from sojourn.load import mix_of, session_load
+
+        if len(urls) != 1 or self.users is None:
+            found = f"{len(urls)} URLs, users = {self.users}"
+            raise InputError(found, "load bulletin", "give one http://HOST:PORT, and --users")
+        for _, matrix in mix_of(self.mix):
+            for note in matrix.notes:
+                say(note, err=True)
+        return session_load(
+            urls[0], users=self.users, mix=self.mix, think_s=self.think_s, duration_s=self.duration_s,
+            ramp_up_s=self.ramp_up_s, ramp_down_s=self.ramp_down_s, seed=self.seed, timeout_s=self.timeout_s,
+        )  # fmt: skip

@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
+from sojourn.load.load_options import option
 from sojourn.units import number
 
 if TYPE_CHECKING:
     from sojourn.measure.agents import AgentLoad
 
-AGENTS: dict[str, Any] = {"rich_help_panel": "Several generators", "show_default": False}
-Agents = Annotated[
-    str | None,
-    typer.Option(
-        help="HTTP at a rate, from several: local:N (processes of this machine) or tls://HOST:PORT of a dask cluster",
-        **AGENTS,
-    ),
-]
-PerAgent = Annotated[
-    str | None, typer.Option(help="requests per second of one agent at most; else each worker is one", **AGENTS)
-]
+PANEL = "Several generators"
 
 
-def agent_load(agents: str | None, per_agent: str | None) -> AgentLoad | None:
-    """These options; None where there are no agents.
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """Which agents make an HTTP load, and the rate that one of them makes at most."""
 
-    Raises:
-        InputError: a rate of an agent without agents, or none above 0.
-    """
-    if agents is None:
-        if per_agent is not None:
-            raise InputError(per_agent, "--per-agent", "give --agents too: local:N or tls://HOST:PORT")
-        return None
-    from sojourn.measure.agents import AgentLoad
+    agents: str | None = option(
+        None, "HTTP at a rate, from several: local:N (processes of this machine) or tls://HOST:PORT of a dask cluster",
+        "--agents", panel=PANEL,
+    )  # fmt: skip
+    per_agent: float | None = option(
+        None,
+        "requests per second of one agent at most; else each worker is one",
+        "--per-agent",
+        read=number,
+        panel=PANEL,
+    )
 
-    return AgentLoad(agents, None if per_agent is None else number(per_agent, "--per-agent"))
+    def load(self) -> AgentLoad | None:
+        """None where there are no agents.
+
+        Raises:
+            InputError: a rate of an agent without agents.
+        """
+        if self.agents is None:
+            if self.per_agent is not None:
+                raise InputError(f"{self.per_agent:g}", "--per-agent", "give --agents too: local:N or tls://HOST:PORT")
+            return None
+        from sojourn.measure.agents import AgentLoad
+
+        return AgentLoad(self.agents, self.per_agent)

@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from sojourn.cli.verbs import MOST_FIRST, VERBS
+from sojourn.cli.first_options import FirstOptions
+from sojourn.cli.former_names import FORMER_OPTIONS
+from sojourn.cli.verbs import VERBS
 from sojourn.terminal import say
 
 FILES = {"try": "trial"}  # verb → file and function, where the verb is a word of Python
-FORMER = {"duration": "for"}  # options by a former name
 
 
 EXIT_CODES = (
@@ -42,7 +42,7 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
         no_args_is_help=True,
         add_completion=not one or COMPLETES in os.environ,
         pretty_exceptions_enable=False,
-        context_settings={"token_normalize_func": lambda name: FORMER.get(name, name)},
+        context_settings={"token_normalize_func": lambda name: FORMER_OPTIONS.get(name, name)},
     )
 
     @app.callback()
@@ -66,21 +66,8 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
                 command.cls = FirstOptions
             app.add_typer(group, name=name, help=verb.line, **seen)
         else:
-            app.command(name, cls=FirstOptions, **seen)(getattr(module, file))
+            app.command(name, cls=getattr(module, "Command", FirstOptions), **seen)(getattr(module, file))
     return app
-
-
-class FirstOptions(TyperCommand):
-    """A command that shows the options that most people need before its others."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        verb = VERBS.get(self.name or "")
-        own = [one for one in self.params if one.param_type_name == "option" and not one.rich_help_panel]  # type: ignore[attr-defined]
-        first = [one for one in own if not verb or one.name not in verb.more][:MOST_FIRST]
-        for one in own:
-            if one not in first:
-                one.rich_help_panel = "More options"  # type: ignore[attr-defined]
 
 
 def _version(asked: bool) -> None:

@@ -11,10 +11,13 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.measure import HOST, cores, shown
+from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
 from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
 from sojourn.errors import ObjectiveMissed
+from sojourn.load.http_load import HttpOptions
+from sojourn.load.load_options import values
 from sojourn.terminal import say
 from sojourn.units import USUAL_LEVEL, duration_s, share
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from sojourn.capacity import Capacity
 
 
+@with_options(HttpOptions, only=http.OF_ONE_REQUEST)
 def capacity(
     url: Annotated[str, typer.Argument(help="http://host:port/path")],
     objective: http.Objectives = None,
@@ -47,19 +51,11 @@ def capacity(
     seed: Annotated[int | None, typer.Option(help="repeats the schedules of an earlier search; default: a new one")] = None,
     timeout: Annotated[str, typer.Option(help="a request fails this long after its scheduled time")] = "10s",
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
-    method: http.Method = None,
-    header: http.Header = None,
-    body: http.Body = None,
-    status: http.Status = None,
-    bearer_env: http.BearerEnv = None,
-    basic_env: http.BasicEnv = None,
-    ca: http.Ca = None,
-    insecure: http.Insecure = None,
-    unix_socket: http.UnixSocket = None,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default: runs/capacity-TIME", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,
     junit: Junit = None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Finds the highest rate that still meets an objective.
 
@@ -75,18 +71,15 @@ def capacity(
         runs, duration_s(within, "--within"), share(precision, "--precision"), level, up_to, saturate, at_least
     )
     check_files(markdown, junit)
-    given = watched(pids, cgroup, disk) if pids or cgroup or disk else None
+    mine = watched(pids, cgroup, disk) if pids or cgroup or disk else None
     load: dict[str, Any] = {
         "connections": connections,
         "timeout_s": duration_s(timeout, "--timeout"),
-        **http.http_given(
-            method=method, header=header, body=body, template=None, requests=None, status=status, bearer_env=bearer_env,
-            basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=unix_socket,
-        ),
+        **values(HttpOptions, given),
     }  # fmt: skip
     where = out or Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
     found = find(
-        url, objective or (), out=where, watched=given, factors=settings(factor, "--factor"),
+        url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
         what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
         cores=cores(service_cores, "--service-cores"), seed=seed, shown=shown, told=lambda line: say(line, err=True), report=False, **load,
     )  # fmt: skip

@@ -11,9 +11,12 @@ from sojourn.cli import http_options as http
 from sojourn.cli.console import print_table
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.measure import HOST, cores, shown
+from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
 from sojourn.errors import InputError, ObjectiveMissed
+from sojourn.load.http_load import HttpOptions
+from sojourn.load.load_options import values
 from sojourn.terminal import say
 from sojourn.units import USUAL_LEVEL, duration_s, share
 
@@ -23,16 +26,17 @@ if TYPE_CHECKING:
 TURN: dict[str, Any] = {"rich_help_panel": "Measured here, in turn"}
 UNSAID: dict[str, Any] = {**TURN, "show_default": False}
 IN_TURN, URLS, COMMANDS = ("--url", "--run"), ("--url",), ("--run",)
+OF_URLS = [name for name in http.OF_ONE_REQUEST if name != "unix_socket"]
 ONLY_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("blocks", "within", "seed", "timeout"), IN_TURN),
     **dict.fromkeys(
-        ("rate", "users", "length", "connections", "service_cores", "method", "header", "body", "status", "bearer_env", "basic_env",
-         "ca", "insecure", "out"), URLS,
+        ("rate", "users", "length", "connections", "service_cores", *OF_URLS, "out"), URLS,
     ),
     "warm_up": COMMANDS,
 }  # fmt: skip
 
 
+@with_options(HttpOptions, only=OF_URLS)
 def compare(
     context: typer.Context,
     sources: Annotated[
@@ -58,18 +62,11 @@ def compare(
         int | None, typer.Option(help="order and schedules repeat from it (default: another each time)", **UNSAID)
     ] = None,
     service_cores: Annotated[str, typer.Option(help="of URLs: cores they run on, e.g. 0,1; default: all", **HOST)] = "",
-    method: http.Method = None,
-    header: http.Header = None,
-    body: http.Body = None,
-    status: http.Status = None,
-    bearer_env: http.BearerEnv = None,
-    basic_env: http.BasicEnv = None,
-    ca: http.Ca = None,
-    insecure: http.Insecure = None,
     out: Annotated[Path | None, typer.Option(help="of URLs: for the run folders (default: runs/compare-TIME)", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,
     junit: Junit = None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Says whether B is slower than A, or cannot tell.
 
@@ -93,10 +90,7 @@ def compare(
             found = _commands(run, limits, warm_up, timeout, judged)
         else:
             assert url is not None
-            load = http.http_given(
-                method=method, header=header, body=body, template=None, requests=None, status=status, bearer_env=bearer_env,
-                basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=None,
-            )  # fmt: skip
+            load = values(HttpOptions, given)
             load |= {
                 "connections": connections, "timeout_s": duration_s(timeout or "10s", "--timeout"), "rate_per_s": rate, "users": users,
                 "run_s": duration_s(length, "--for"), "cores": cores(service_cores, "--service-cores"), "out": out,

@@ -14,6 +14,8 @@ FORMER: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lab", "doctor"): ("doctor",),
 }
 
+FORMER_OPTIONS = {"duration": "for"}  # without their dashes
+
 
 def present(words: Sequence[str]) -> tuple[list[str], str]:
     """The words as they are called now, and what to say about it; "" where nothing has changed."""

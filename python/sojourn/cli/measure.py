@@ -15,26 +15,29 @@ from sojourn.cli.console import one_form
 from sojourn.cli.live_view import LiveView, live
 from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, finished, tell
+from sojourn.cli.option_classes import with_options
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ServiceError
+from sojourn.load.http_load import HttpOptions
+from sojourn.load.load_options import values
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
-from sojourn.units import duration_s, levels
+from sojourn.units import duration_s as read_duration_s
+from sojourn.units import levels
 
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
 
 
+@with_options(HttpOptions)
 def measure(
     url: Annotated[list[str] | None, typer.Argument(help="http://host:port/path; or --requests with URLs")] = None,
-    rate: Annotated[str | None, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")] = None,
+    rate_per_s: Annotated[
+        str | None, typer.Option("--rate", help="requests per second: 50..350:50, 50,100 or one number")
+    ] = None,
     users: Annotated[
         str | None, typer.Option(help="closed loop: this many users: 1..16:5, 1,2,4 or one number")
     ] = None,
-    think: Annotated[str, typer.Option(help="mean think time of a user, e.g. 100ms (exponential)")] = "0",
-    length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
-    arrivals: Annotated[str, typer.Option(help="poisson or constant")] = "poisson",
-    connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
-    seed: Annotated[int | None, typer.Option(help="the schedules repeat from it (default: another each time)")] = None,
+    duration_s: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
     pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
     cgroup: Annotated[
         list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
@@ -48,18 +51,6 @@ def measure(
         str, typer.Option(help="what else is true of the service, for a fit: workers=4,cache=1", **HOST)
     ] = "",
     every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
-    timeout: Annotated[str, typer.Option(help="after which a request has failed, from when it was due")] = "10s",
-    method: http.Method = None,
-    header: http.Header = None,
-    body: http.Body = None,
-    template: http.Template = None,
-    requests: http.Requests = None,
-    status: http.Status = None,
-    bearer_env: http.BearerEnv = None,
-    basic_env: http.BasicEnv = None,
-    ca: http.Ca = None,
-    insecure: http.Insecure = None,
-    unix_socket: http.UnixSocket = None,
     objective: http.Objectives = None,
     out: Annotated[
         Path | None,
@@ -67,6 +58,7 @@ def measure(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
+    **given: Any,
 ) -> None:
     """Measures a service and its host at several loads.
 
@@ -79,21 +71,12 @@ def measure(
 
     one_form(as_json, as_csv, "measure")
     objectives = read_objectives(objective or ())
-    load: dict[str, Any] = {
-        "arrivals": arrivals,
-        "think_s": 0.0 if think == "0" else duration_s(think, "--think"),
-        "duration_s": duration_s(length, "--for"),
-        "connections": connections,
-        "timeout_s": duration_s(timeout, "--timeout"),
-        **http.http_given(
-            method=method, header=header, body=body, template=template, requests=requests, status=status,
-            bearer_env=bearer_env, basic_env=basic_env, ca=ca, insecure=insecure, unix_socket=unix_socket,
-        ),
-    }  # fmt: skip
+    load = {"duration_s": read_duration_s(duration_s, "--for"), **values(HttpOptions, given)}
+    series = load.pop("seed", None)
     http.warn_of_hidden(http_load(url or [], users=1, **load))
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     asked: dict[str, Any] = {
-        "rates_per_s": levels(rate, "--rate") if rate is not None else (),
+        "rates_per_s": levels(rate_per_s, "--rate") if rate_per_s is not None else (),
         "users": levels(users, "--users") if users is not None else (),
     }
     form = OutputFormat(as_json, as_csv)
@@ -101,8 +84,8 @@ def measure(
         folders = measure_levels(
             url or [], where, **asked, watched=watched(pids, cgroup, disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
-            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
-            seed=seed, shown=shown, **load,
+            factors=settings(factor, "--factor"), interval_s=check_interval(read_duration_s(every, "--every"), "--every"),
+            seed=series, shown=shown, **load,
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told
         if done := finished(where, names_of(**asked)):

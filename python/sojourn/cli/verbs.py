@@ -38,7 +38,7 @@ VERBS = {
             "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get 9 --set 1",
             "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
         ),
-        ("arrivals", "timeout", "threads", "verify"),
+        ("arrivals", "timeout_s", "threads"),
     ),
     "measure": Verb(
         ASK,
@@ -48,7 +48,7 @@ VERBS = {
             "sojourn measure http://127.0.0.1:8080/ --users 1,2,4 --think 100ms",
             "sojourn measure http://127.0.0.1:8080/ --rate 200 --pids 4711,4712",
         ),
-        ("arrivals", "every", "timeout"),
+        ("arrivals", "every", "timeout_s"),
     ),
     "compare": Verb(
         ASK,

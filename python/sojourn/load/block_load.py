@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError
+from sojourn.load.load_options import OpenLoad, option
 
 SCHEMES = ("file", "blk", "nbd", "nbd+unix", "nfs", "iscsi", "fc")
 # that have no client in here (docs/decisions/0028): what brings them
@@ -14,46 +16,16 @@ ATTACHED = {
     "nfs": "mount it (package nfs-common, and a kernel that has NFS), and give file:PATH on it",
     "iscsi": "attach it (package open-iscsi), and give blk:DEVICE", "fc": "attach it, and give blk:DEVICE",
 }  # fmt: skip
+BLOCK = "Block I/O"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = ("", "k", "m", "g", "t")
 # of fsync, fua and verify: what is written is asked for
 WRITES = "it is about writes, and --read 1 makes none: give --read below 1, or leave it out"
 
 
-def is_block_url(url: str) -> bool:
-    """Whether this is `file:PATH`, `blk:DEVICE`, `nbd://…` or another that block I/O goes to."""
-    return url.partition(":")[0] in SCHEMES and ":" in url
-
-
-def block_load(
-    url: str,
-    *,
-    iops: float,
-    read: float = 1.0,
-    random: float = 1.0,
-    block: str | int = "4k",
-    duration_s: float = 10.0,
-    seed: int = 1,
-    arrivals: str = "poisson",
-    direct: bool = False,
-    span: str | int | None = None,
-    align: str | int | None = None,
-    engine: str = "auto",
-    depth: int = 128,
-    queue: int = 1024,
-    fsync_every: int = 0,
-    fua_every: int = 0,
-    verify: bool = False,
-    quick_ack: bool = True,
-    yes_destroy: str | None = None,
-    cache_of: str | Path | None = None,
-    ticks_read: bool = True,
-    timeout_s: float = 10.0,
-    record_limit: int = 2_000_000,
-    core: int | None = None,
-    start_at_s: float | None = None,
-) -> dict[str, Any]:
-    """`iops` reads and writes a second on `file:PATH`, `blk:DEVICE` or `nbd://HOST:PORT/EXPORT`, due whether or not others have ended.
+@dataclass(frozen=True, kw_only=True)
+class BlockOptions(OpenLoad):
+    """A load of block I/O: `iops` reads and writes a second (or `rate_per_s`, which is the same), due whether or not others have ended.
 
     `read`, `random`: shares in [0, 1] of I/Os that read, and that go to a random offset (the others follow the one before).
     Sizes (`block`, `span`, `align`) are bytes, or `8k`, `1g` in powers of 1024, as storage tools have them; `block` may be a mix,
@@ -64,46 +36,109 @@ def block_load(
     behind an NBD server, whose share in the page cache is read as that of a file is. `ticks_read`: CPU time will be read by the
     kernel's ticks, so that a constant rate at a harmonic of them is refused. `core`: the generator's thread is pinned to it.
     `start_at_s`: when the schedule begins (CLOCK_MONOTONIC), all being open before; else as soon as it is.
-
-    Raises:
-        InputError: a value out of range; the generator checks the rest.
     """
-    if (scheme := url.partition(":")[0]) in ATTACHED:
-        raise InputError(f"{url}: there is no {scheme} client in here", "load", ATTACHED[scheme])
-    if not iops > 0:
-        raise InputError(f"{iops:g}", "--iops", "give a rate above 0; a background run needs no load")
-    if arrivals not in ("poisson", "constant"):
-        raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
-    if engine not in ("auto", "io_uring", "psync"):
-        raise InputError(repr(engine), "--engine", "use auto, io_uring or psync")
-    for value, place in ((fsync_every, "--fsync"), (fua_every, "--fua")):
-        if value < 0 or (value and read >= 1):
-            raise InputError(str(value), place, "give 1 or more" if value < 0 else WRITES)
-    if verify and read >= 1:
-        raise InputError("yes", "--verify", WRITES)
-    optional = {
-        "span_bytes": None if span is None else size_bytes(span, "--span"),
-        "align_bytes": None if align is None else size_bytes(align, "--align"),
-        "yes_destroy": yes_destroy,
-        "cache_of": None if cache_of is None else str(cache_of),
-    }
-    settings: dict[str, Any] = {
-        "read_share": read, "random_share": random, "sizes": block_sizes(block), "direct": direct, "engine": engine,
-        "depth": _count(depth, "--depth"), "queue": _count(queue, "--queue"), "fsync_every": fsync_every,
-        "fua_every": fua_every, "verify": verify, "quick_ack": quick_ack, "ticks_read": ticks_read,
-    }  # fmt: skip
-    lane: dict[str, Any] = {"targets": [{"url": url}], "arrivals": {"kind": arrivals, "rate_per_s": iops}}
-    if core is not None:
-        lane["cpu"] = core
-    begin = {} if start_at_s is None else {"start_at_s": start_at_s}
-    return begin | {
-        "lanes": [lane],
-        "duration_s": duration_s,
-        "seed": seed,
-        "timeout_s": timeout_s,
-        "record_limit": record_limit,
-        "block": settings | {name: value for name, value in optional.items() if value is not None},
-    }
+
+    protocol: ClassVar[str] = "block"
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES
+    shape: ClassVar[str] = "file:PATH, blk:DEVICE or nbd://HOST:PORT"
+    about: ClassVar[str] = "reads and writes on a file, a block device or an NBD server"
+    examples: ClassVar[tuple[str, ...]] = (
+        "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
+        "sojourn load file:disk.img --iops 100 --read 0 --span 1g --fsync 16",
+        "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
+    )
+
+    iops: float | None = option(None, "reads and writes a second", "--iops", float)
+    read: float = option(1.0, "share of I/Os that read, 0 to 1 [1]", "--read", float, panel=BLOCK)
+    random: float = option(1.0, "share at a random offset, 0 to 1 [1]", "--random", float, panel=BLOCK)
+    block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 [4k]", "--block", panel=BLOCK)
+    direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
+    span: str | int | None = option(
+        None, "I/O stays below it; a file that is not there is made so long", "--span", panel=BLOCK
+    )
+    align: str | int | None = option(None, "of random offsets (default: the size of the I/O)", "--align", panel=BLOCK)
+    depth: int = option(128, "I/Os under way at most [128]", "--depth", int, panel=BLOCK)
+    queue: int = option(1024, "I/Os that wait at most; further ones are refused [1024]", "--queue", int, panel=BLOCK)
+    fsync_every: int = option(0, "a flush after so many writes [0: never]", "--fsync", int, panel=BLOCK)
+    fua_every: int = option(0, "every so-many-th write is stable before it ends [0: none]", "--fua", int, panel=BLOCK)
+    engine: str = option("auto", "auto, io_uring or psync (default: auto)", "--engine", panel=BLOCK)
+    verify: bool = option(False, "compare all that is read (default: no)", "--verify/--no-verify", bool, panel=BLOCK)
+    quick_ack: bool = option(
+        True, "nbd: acknowledge answers at once (default: yes)", "--quick-ack/--no-quick-ack", bool, panel=BLOCK
+    )
+    yes_destroy: str | None = option(
+        None, "blk: the device again, which may be written to", "--yes-destroy", panel=BLOCK, metavar="DEVICE"
+    )
+    cache_of: str | Path | None = option(
+        None, "nbd: the file behind the server, to see whether it was cached", "--cache-of", Path, panel=BLOCK
+    )
+    ticks_read: bool = True
+    record_limit: int = 2_000_000
+    core: int | None = None
+    start_at_s: float | None = None
+
+    def config(self, urls: list[str]) -> dict[str, Any]:
+        """On one `file:PATH`, `blk:DEVICE` or `nbd://HOST:PORT/EXPORT`.
+
+        Raises:
+            InputError: several URLs, no rate or two, a value out of range; the generator checks the rest.
+        """
+        if len(urls) != 1:
+            raise InputError(f"{len(urls)} targets", "load", "block I/O goes to one of them: give one URL")
+        if (scheme := urls[0].partition(":")[0]) in ATTACHED:
+            raise InputError(f"{urls[0]}: there is no {scheme} client in here", "load", ATTACHED[scheme])
+        self.check_rate()
+        self._check()
+        optional = {
+            "span_bytes": None if self.span is None else size_bytes(self.span, "--span"),
+            "align_bytes": None if self.align is None else size_bytes(self.align, "--align"),
+            "yes_destroy": self.yes_destroy,
+            "cache_of": None if self.cache_of is None else str(self.cache_of),
+        }
+        settings: dict[str, Any] = {
+            "read_share": self.read, "random_share": self.random, "sizes": block_sizes(self.block),
+            "direct": self.direct, "engine": self.engine, "depth": _count(self.depth, "--depth"),
+            "queue": _count(self.queue, "--queue"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
+            "verify": self.verify, "quick_ack": self.quick_ack, "ticks_read": self.ticks_read,
+        }  # fmt: skip
+        arrivals = {"kind": self.arrivals, "rate_per_s": self._rate_per_s()}
+        lane: dict[str, Any] = {"targets": [{"url": urls[0]}], "arrivals": arrivals}
+        if self.core is not None:
+            lane["cpu"] = self.core
+        begin = {} if self.start_at_s is None else {"start_at_s": self.start_at_s}
+        return begin | {
+            "lanes": [lane],
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "timeout_s": self.timeout_s,
+            "record_limit": self.record_limit,
+            "block": settings | {name: value for name, value in optional.items() if value is not None},
+        }
+
+    def _rate_per_s(self) -> float:
+        """InputError for none, two, or one that is not above 0."""
+        rates = [rate for rate in (self.iops, self.rate_per_s) if rate is not None]
+        if len(rates) != 1:
+            raise InputError("no rate" if not rates else "--rate and --iops", "load", "give --iops, I/Os a second")
+        if not rates[0] > 0:
+            raise InputError(f"{rates[0]:g}", "--iops", "give a rate above 0; a background run needs no load")
+        return rates[0]
+
+    def _check(self) -> None:
+        """InputError for what the generator would say less well."""
+        self._rate_per_s()
+        if self.engine not in ("auto", "io_uring", "psync"):
+            raise InputError(repr(self.engine), "--engine", "use auto, io_uring or psync")
+        for value, place in ((self.fsync_every, "--fsync"), (self.fua_every, "--fua")):
+            if value < 0 or (value and self.read >= 1):
+                raise InputError(str(value), place, "give 1 or more" if value < 0 else WRITES)
+        if self.verify and self.read >= 1:
+            raise InputError("yes", "--verify", WRITES)
+
+
+def block_load(url: str, **options: Any) -> dict[str, Any]:
+    """The generator's configuration of a load on `url`; `options`: those of `BlockOptions`. InputError as there."""
+    return BlockOptions(**options).config([url])
 
 
 def block_sizes(block: str | int) -> dict[str, Any]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from sojourn.errors import InputError
-from sojourn.load.http_request import HttpRequest, statuses, targets
+from sojourn.load.credentials import authorization
+from sojourn.load.http_request import HttpRequest, pairs, read_requests, status_list, statuses, targets
+from sojourn.load.load_options import MOST_USERS, ClosedLoad, OpenLoad, option
 
-MOST_PER_S = 1e7
-MOST_USERS = 1_000_000
-MOST_THREADS = 255
+HTTP = "HTTP"
 
 
 def _with_hosts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -29,123 +29,110 @@ def _with_hosts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def http_load(
-    urls: list[str],
-    *,
-    rate_per_s: float | None = None,
-    users: int | None = None,
-    think_s: float = 0.0,
-    arrivals: str = "poisson",
-    duration_s: float = 10.0,
-    connections: int = 64,
-    seed: int = 1,
-    timeout_s: float = 10.0,
-    status: int | Sequence[int] = 200,
-    method: str = "GET",
-    headers: Sequence[tuple[str, str]] = (),
-    body: str | None = None,
-    template: bool = False,
-    requests: Sequence[HttpRequest] | None = None,
-    ca: Path | str | None = None,
-    insecure: bool = False,
-    unix_socket: Path | str | None = None,
-    realtime: bool = False,
-) -> dict[str, Any]:
-    """One lane over `urls` (equal weights): open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
+@dataclass(frozen=True, kw_only=True)
+class HttpOptions(OpenLoad, ClosedLoad):
+    """A load of HTTP requests: open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
 
-    Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with
-    `template` placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none.
-    `status`: those that a good answer may have. https:// is trusted by the authorities of this machine, by those in the
-    PEM file `ca` (or the service's own certificate there), or (`insecure`) whatever certificate it shows. `unix_socket`: where all
-    of it goes. `realtime`: the thread asks for real-time priority, and says where it is refused.
-
-    Raises:
-        InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
+    Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with `template`
+    placeholders in them are drawn. `requests` instead: a weighted list, with `headers` where it has none. `status`: those that a good
+    answer may have. `bearer_env`, `basic_env`: the environment variable that holds a token, or `user:password`. https:// is trusted
+    by the authorities of this machine, by those in the PEM file `ca` (or the service's own certificate there), or (`insecure`)
+    whatever certificate it shows. `unix_socket`: where all of it goes. `realtime`: the thread asks for real-time priority, and says
+    where it is refused.
     """
-    if (rate_per_s is None) == (users is None):
-        found = "no load is given" if users is None else f"a rate ({rate_per_s:g}) and users ({users})"
-        raise InputError(found, "load", "give either --rate or --users")
-    if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
-        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
-    if users is not None and not 1 <= users <= MOST_USERS:
-        raise InputError(str(users), "--users", f"give 1 to {MOST_USERS} users")
-    if connections < 1:
-        raise InputError(str(connections), "--connections", "give at least 1")
-    if arrivals not in ("poisson", "constant"):
-        raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
-    common = HttpRequest(url="", method=method, headers=headers, body=body, template=template)
-    lane: dict[str, Any] = {
-        "targets": _with_hosts(targets(urls, requests, common)),
-        "connections": connections,
-        "connections_max": max(connections, 4096),
-        "cpu": None,
-    }
-    if rate_per_s is not None:
-        lane["arrivals"] = {"kind": arrivals, "rate_per_s": rate_per_s}
-    else:
-        kind = "exponential" if think_s > 0 else "deterministic"
-        lane["closed"] = {"users": users, "think": {"kind": kind, "mean": think_s}}
-    config: dict[str, Any] = {
-        "lanes": [lane],
-        "duration_s": duration_s,
-        "seed": seed,
-        "timeout_s": timeout_s,
-        "expect": {"status": status if isinstance(status, int) else statuses(status)},
-        "realtime": realtime,
-    }
-    if ca is not None or insecure:
-        config["tls"] = {"ca": None if ca is None else str(ca), "insecure": insecure}
-    if unix_socket is not None:
-        config["unix_socket"] = str(unix_socket)
-    return config
+
+    protocol: ClassVar[str] = "http"
+    schemes: ClassVar[tuple[str, ...]] = ("http", "https")
+    shape: ClassVar[str] = "http://HOST:PORT/PATH"
+    about: ClassVar[str] = "HTTP requests, one or a weighted list of them"
+    examples: ClassVar[tuple[str, ...]] = (
+        "sojourn load http://127.0.0.1:8080/ --rate 500 --for 10s",
+        "sojourn load http://127.0.0.1:8080/ --users 20 --think 100ms",
+        "sojourn load http://127.0.0.1:8080/cart --rate 50 --method POST --body @cart.json",
+    )
+
+    connections: int = option(64, "connections opened before the start", "--connections", int, shown="64")
+    method: str = option("GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS [GET]", "--method", panel=HTTP)
+    headers: Sequence[tuple[str, str]] = option(
+        (), "'Name: value', several times; value env:VARIABLE: from the environment", "--header", list[str],
+        read=lambda given, _: pairs(given), panel=HTTP,
+    )  # fmt: skip
+    body: str | None = option(None, "text, or @FILE", "--body", panel=HTTP)
+    template: bool = option(
+        False, "draw {uuid} {int:1-9} {choice:a|b} in path, headers, body", "--template", bool, panel=HTTP
+    )
+    requests: Sequence[HttpRequest] | None = option(
+        None,
+        "a weighted list of requests, TOML",
+        "--requests",
+        Path,
+        read=lambda given, _: read_requests(given),
+        panel=HTTP,
+    )
+    status: int | Sequence[int] = option(
+        200,
+        "statuses of a good answer: 200 or 200,201 [200]",
+        "--status",
+        read=lambda text, _: status_list(text),
+        panel=HTTP,
+    )
+    bearer_env: str | None = option(
+        None, "environment variable with a bearer token", "--bearer-env", panel=HTTP, metavar="NAME"
+    )
+    basic_env: str | None = option(
+        None, "environment variable with user:password", "--basic-env", panel=HTTP, metavar="NAME"
+    )
+    ca: Path | str | None = option(
+        None, "https: PEM file of authorities to trust, or the service's own certificate", "--ca", Path, panel=HTTP
+    )
+    insecure: bool = option(False, "https: take any certificate", "--insecure", bool, panel=HTTP)
+    unix_socket: Path | str | None = option(
+        None, "a Unix socket instead of the URL's host", "--unix-socket", Path, panel=HTTP
+    )
+    realtime: bool = False
+
+    def config(self, urls: list[str]) -> dict[str, Any]:
+        """One lane over `urls`, with equal weights.
+
+        Raises:
+            InputError: both or neither of rate and users, or one of them out of range; the generator checks the rest.
+        """
+        if (self.rate_per_s is None) == (self.users is None):
+            both = f"a rate ({self.rate_per_s:g}) and users ({self.users})" if self.users is not None else ""
+            raise InputError(both or "no load is given", "load", "give either --rate or --users")
+        self.check_rate()
+        if self.users is not None and not 1 <= self.users <= MOST_USERS:
+            raise InputError(str(self.users), "--users", f"give 1 to {MOST_USERS} users")
+        if self.connections < 1:
+            raise InputError(str(self.connections), "--connections", "give at least 1")
+        headers = [*self.headers, *authorization(self.bearer_env, self.basic_env)]
+        common = HttpRequest(url="", method=self.method, headers=headers, body=self.body, template=self.template)
+        lane: dict[str, Any] = {
+            "targets": _with_hosts(targets(urls, self.requests, common)),
+            "connections": self.connections,
+            "connections_max": max(self.connections, 4096),
+            "cpu": None,
+        }
+        if self.rate_per_s is not None:
+            lane["arrivals"] = {"kind": self.arrivals, "rate_per_s": self.rate_per_s}
+        else:
+            kind = "exponential" if self.think_s > 0 else "deterministic"
+            lane["closed"] = {"users": self.users, "think": {"kind": kind, "mean": self.think_s}}
+        config: dict[str, Any] = {
+            "lanes": [lane],
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "timeout_s": self.timeout_s,
+            "expect": {"status": self.status if isinstance(self.status, int) else statuses(self.status)},
+            "realtime": self.realtime,
+        }
+        if self.ca is not None or self.insecure:
+            config["tls"] = {"ca": None if self.ca is None else str(self.ca), "insecure": self.insecure}
+        if self.unix_socket is not None:
+            config["unix_socket"] = str(self.unix_socket)
+        return config
 
 
-def client_lanes(
-    urls: list[str],
-    clients: int,
-    *,
-    place: str,
-    threads: int = 1,
-    think_s: float = 0.0,
-    rate_per_s: float | None = None,
-    arrivals: str = "poisson",
-    cores: list[int] | None = None,
-) -> list[dict[str, Any]]:
-    """Lanes of clients that have a connection each: `clients` over all threads, dealt out over `urls` in turn.
-
-    Closed loop, unless `rate_per_s` (over all threads) is given. Thread k is pinned to core k of `cores`, in turn.
-
-    Raises:
-        InputError: a value out of range; that of `clients` names `place`.
-    """
-    if not 1 <= threads <= MOST_THREADS:
-        raise InputError(str(threads), "--threads", f"give 1 to {MOST_THREADS}")
-    if not len(urls) <= clients <= MOST_USERS:
-        raise InputError(str(clients), place, f"give {len(urls)} (one a target) to {MOST_USERS}")
-    if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
-        raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
-    if arrivals not in ("poisson", "constant"):
-        raise InputError(repr(arrivals), "--arrivals", "use poisson or constant")
-    lanes = [
-        _lane(
-            urls, clients // threads + (k < clients % threads), think_s, rate_per_s and rate_per_s / threads, arrivals
-        )
-        for k in range(min(threads, clients))
-    ]
-    for number, lane in enumerate(lanes):
-        lane["cpu"] = cores[number % len(cores)] if cores else None
-    return lanes
-
-
-def _lane(urls: list[str], clients: int, think_s: float, rate_per_s: float | None, arrivals: str) -> dict[str, Any]:
-    """One thread: `clients` connections dealt out over `urls`. User k of a lane stays with target k modulo targets."""
-    connections = math.ceil(clients / len(urls))
-    lane: dict[str, Any] = {
-        "targets": [{"url": url} for url in urls],
-        "connections": connections,
-        "connections_max": connections if rate_per_s is None else max(connections, 4096),
-    }
-    if rate_per_s is not None:
-        return lane | {"arrivals": {"kind": arrivals, "rate_per_s": rate_per_s}}
-    kind = "exponential" if think_s > 0 else "deterministic"
-    return lane | {"closed": {"users": clients, "think": {"kind": kind, "mean": think_s}}}
+def http_load(urls: list[str], **options: Any) -> dict[str, Any]:
+    """The generator's configuration of a load on `urls`; `options`: those of `HttpOptions`. InputError as there."""
+    return HttpOptions(**options).config(urls)

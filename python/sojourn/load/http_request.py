@@ -149,3 +149,30 @@ TYPES: dict[str, tuple[type, ...]] = {
 def statuses(listed: Sequence[int]) -> int | list[int]:
     """As the generator has them: a number alone, or a list."""
     return listed[0] if len(listed) == 1 else list(listed)
+
+
+def pairs(headers: list[str] | None) -> list[tuple[str, str]]:
+    """Names and values of `Name: value`.
+
+    Raises:
+        InputError: one without a colon, or without a name; its value is not told, it may be a secret.
+    """
+    found = []
+    for text in headers or ():
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise InputError("a header without a name and a colon", "--header", "write 'Name: value'")
+        found.append((name.strip(), value.strip(" \t")))
+    return found
+
+
+def status_list(text: str) -> list[int]:
+    """`200,201` as numbers.
+
+    Raises:
+        InputError: anything else.
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(repr(text), "--status", "give statuses like 200 or 200,201") from None

@@ -2,85 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError
-from sojourn.load.http_load import client_lanes
+from sojourn.load.client_lanes import ClientsLoad
+from sojourn.load.load_options import option
 
 Sizes = int | str | dict[str, Any]
+KV = "memcached"
 
 
-def kv_load(
-    urls: list[str],
-    *,
-    connections: int = 16,
-    threads: int = 1,
-    think_s: float = 0.0,
-    rate_per_s: float | None = None,
-    arrivals: str = "poisson",
-    duration_s: float = 10.0,
-    set_weight: float = 1.0,
-    get_weight: float = 10.0,
-    multi_get: Sizes | None = None,
-    multi_get_share: float = 1.0,
-    keys: int = 10_000,
-    key_pattern: str = "uniform",
-    key_prefix: str = "sojourn-",
-    key_bytes: Sizes | None = None,
-    value_bytes: Sizes = 1024,
-    expiry_s: int = 0,
-    populate: bool = True,
-    verify: bool = True,
-    seed: int = 1,
-    timeout_s: float = 10.0,
-    record_limit: int = 2_000_000,
-    cores: list[int] | None = None,
-) -> dict[str, Any]:
-    """A load on the `memcached://HOST:PORT` of `urls`, to which the connections are dealt out in turn.
+@dataclass(frozen=True, kw_only=True)
+class MemcachedOptions(ClientsLoad):
+    """A load on memcached.
 
-    Closed loop: `connections` clients over all threads and targets, each with a connection of its own, thinking
-    `think_s` (exponential; 0: not at all) between an answer and its next request. With `rate_per_s` an open loop: that
+    Closed loop: `connections` clients over all threads and targets (or `users`, which is the same), each with a connection of its
+    own, thinking `think_s` (exponential; 0: not at all) between an answer and its next request. With `rate_per_s` an open loop: that
     many requests a second over all threads, due whether or not answers came.
 
-    `set_weight` and `get_weight`: an operation is a set or a get with these weights, drawn independently. With
-    `multi_get` (how many keys) the share `multi_get_share` of the gets asks for that many keys at once: class
-    `multi-get`. Sizes (`multi_get`, `key_bytes`, `value_bytes`) are a number, `low-high` (each equally likely),
-    `size:weight,size:weight`, or the generator's own table. `key_pattern`: `uniform`, `zipf` (exponent 0.99),
-    `zipf:EXPONENT` or `sequential`. Value and length of a value belong to its key for ever, so every read is compared
-    (`verify`), whoever stored it. `cores`: thread k is pinned to core k of these, in turn.
-
-    Raises:
-        InputError: a value out of range; the generator checks the rest.
+    `set_weight` and `get_weight`: an operation is a set or a get with these weights, drawn independently. With `multi_get` (how many
+    keys) the share `multi_get_share` of the gets asks for that many keys at once: class `multi-get`. Sizes (`multi_get`, `key_bytes`,
+    `value_bytes`) are a number, `low-high` (each equally likely), `size:weight,size:weight`, or the generator's own table.
+    `key_pattern`: `uniform`, `zipf` (exponent 0.99), `zipf:EXPONENT` or `sequential`. Value and length of a value belong to its key
+    for ever, so every read is compared (`verify`), whoever stored it.
     """
-    lanes = client_lanes(
-        urls, connections, place="--connections", threads=threads, think_s=think_s, rate_per_s=rate_per_s,
-        arrivals=arrivals, cores=cores,
-    )  # fmt: skip
-    share = multi_get_share if multi_get is not None else 0.0
-    if not 0 <= share <= 1:
-        raise InputError(f"{share:g}", "--multi-get-share", "give a share of the gets, 0 to 1")
-    kv: dict[str, Any] = {
-        "mix": {"set": set_weight, "get": get_weight * (1 - share), "multi_get": get_weight * share},
-        "keys": keys,
-        "key_pattern": pattern(key_pattern),
-        "key_prefix": key_prefix,
-        "value_bytes": sizes(value_bytes, "--data-size"),
-        "exptime_s": expiry_s,
-        "populate": populate,
-        "verify": verify,
-    }
-    if multi_get is not None:
-        kv["multi_get_keys"] = sizes(multi_get, "--multi-get")
-    if key_bytes is not None:
-        kv["key_bytes"] = sizes(key_bytes, "--key-size")
-    return {
-        "lanes": lanes,
-        "duration_s": duration_s,
-        "seed": seed,
-        "timeout_s": timeout_s,
-        "record_limit": record_limit,
-        "kv": kv,
-    }
+
+    protocol: ClassVar[str] = "memcached"
+    schemes: ClassVar[tuple[str, ...]] = ("memcached",)
+    shape: ClassVar[str] = "memcached://HOST:PORT"
+    about: ClassVar[str] = "gets, sets and multi-gets on memcached"
+    examples: ClassVar[tuple[str, ...]] = (
+        "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get 9 --set 1",
+        "sojourn load memcached://127.0.0.1:11211 --connections 32 --think 1ms",
+        "sojourn load memcached://127.0.0.1:11211 --rate 500 --multi-get 10 --key-pattern zipf",
+    )
+
+    connections: int | None = option(
+        None, "clients, each with a connection, over all threads [16]", "--connections", int
+    )
+    set_weight: float = option(1.0, "weight of sets [1]", "--set", float, panel=KV)
+    get_weight: float = option(10.0, "weight of gets [10]", "--get", float, panel=KV)
+    multi_get: Sizes | None = option(None, "keys that one get asks for", "--multi-get", panel=KV)
+    multi_get_share: float = option(
+        1.0, "share of the gets that are multi-gets [1]", "--multi-get-share", float, panel=KV
+    )
+    keys: int = option(10_000, "different keys [10000]", "--keys", int, panel=KV)
+    key_pattern: str = option(
+        "uniform", "uniform, zipf, zipf:EXPONENT, sequential (default: uniform)", "--key-pattern", panel=KV
+    )
+    key_prefix: str = option("sojourn-", "how keys begin (default: sojourn-)", "--key-prefix", panel=KV)
+    key_bytes: Sizes | None = option(
+        None, "bytes of a key, prefix included: 40, 20-60, 20:1,60:3", "--key-size", panel=KV
+    )
+    value_bytes: Sizes = option(1024, "bytes of a value: 1024, 100-4096, 32:9,1024:1 [1024]", "--data-size", panel=KV)
+    expiry_s: int = option(0, "expiry that a set gives, s [0: never]", "--expiry", int, panel=KV)
+    populate: bool = option(True, "store all keys first (default: yes)", "--populate/--no-populate", bool, panel=KV)
+    verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=KV)
+
+    def config(self, urls: list[str]) -> dict[str, Any]:
+        """The clients are dealt out to the `memcached://HOST:PORT` of `urls` in turn.
+
+        Raises:
+            InputError: a value out of range, users beside a rate; the generator checks the rest.
+        """
+        lanes = self.lanes(urls, self.connections, "--connections")
+        share = self.multi_get_share if self.multi_get is not None else 0.0
+        if not 0 <= share <= 1:
+            raise InputError(f"{share:g}", "--multi-get-share", "give a share of the gets, 0 to 1")
+        kv: dict[str, Any] = {
+            "mix": {"set": self.set_weight, "get": self.get_weight * (1 - share), "multi_get": self.get_weight * share},
+            "keys": self.keys,
+            "key_pattern": pattern(self.key_pattern),
+            "key_prefix": self.key_prefix,
+            "value_bytes": sizes(self.value_bytes, "--data-size"),
+            "exptime_s": self.expiry_s,
+            "populate": self.populate,
+            "verify": self.verify,
+        }
+        if self.multi_get is not None:
+            kv["multi_get_keys"] = sizes(self.multi_get, "--multi-get")
+        if self.key_bytes is not None:
+            kv["key_bytes"] = sizes(self.key_bytes, "--key-size")
+        return {
+            "lanes": lanes,
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "timeout_s": self.timeout_s,
+            "record_limit": self.record_limit,
+            "kv": kv,
+        }
+
+
+def kv_load(urls: list[str], **options: Any) -> dict[str, Any]:
+    """The generator's configuration of a load on `urls`; `options`: those of `MemcachedOptions`. InputError as there."""
+    return MemcachedOptions(**options).config(urls)
 
 
 def pattern(text: str) -> dict[str, Any]:

@@ -2,74 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError
+from sojourn.load.client_lanes import ClientsLoad
 from sojourn.load.credentials import hide
-from sojourn.load.http_load import client_lanes
 from sojourn.load.kv_load import Sizes, sizes
+from sojourn.load.load_options import option, zero_or_s
+
+MESSAGES = "messages"
 
 
-def messages_load(
-    urls: list[str],
-    *,
-    clients: int = 16,
-    threads: int = 1,
-    retry_delay_s: float = 0.1,
-    think_s: float = 0.0,
-    rate_per_s: float | None = None,
-    arrivals: str = "poisson",
-    duration_s: float = 10.0,
-    put_weight: float = 1.0,
-    take_weight: float = 1.5,
-    queues: int = 1,
-    prefix: str = "load",
-    fresh: bool = False,
-    message_bytes: Sizes = 200,
-    verify: bool = True,
-    token: str | None = None,
-    seed: int = 1,
-    timeout_s: float = 10.0,
-    record_limit: int = 2_000_000,
-    cores: list[int] | None = None,
-) -> dict[str, Any]:
-    """A load on the `messages://HOST:PORT` of `urls`, to which the clients are dealt out in turn.
+@dataclass(frozen=True, kw_only=True)
+class MessagesOptions(ClientsLoad):
+    """A load on the message service.
 
-    Closed loop: `clients` over all threads and targets, each with a connection of its own. An operation is a put or a
-    take with these weights, drawn independently, on one of `queues` queues, each as likely. After a take that found
-    nothing a client waits `retry_delay_s`, exactly; after everything else it thinks `think_s` (exponential; 0: not at
-    all). Where the service gives a receipt with a message, the client's next request acknowledges it. With `rate_per_s`
-    an open loop: that many requests a second over all threads, due whether or not answers came.
+    Closed loop: `clients` over all threads and targets (or `users`, which is the same), each with a connection of its own. An
+    operation is a put or a take with these weights, drawn independently, on one of `queues` queues, each as likely. After a take that
+    found nothing a client waits `retry_delay_s`, exactly; after everything else it thinks `think_s` (exponential; 0: not at all).
+    Where the service gives a receipt with a message, the client's next request acknowledges it. With `rate_per_s` an open loop: that
+    many requests a second over all threads, due whether or not answers came.
 
-    The queues `prefix`-0, `prefix`-1 … are made before the start; with `fresh` they are thrown away first, with all
-    that is in them. `message_bytes` (at least 16) is a number, `low-high`, `size:weight,size:weight`, or the
-    generator's own table. A message carries its number, and its bytes follow from that, so every message that is taken
-    is compared (`verify`), and one that is taken twice is told. `cores`: thread k is pinned to core k of these, in turn.
-
-    Raises:
-        InputError: a value out of range; the generator checks the rest.
+    The queues `prefix`-0, `prefix`-1 … are made before the start; with `fresh` they are thrown away first, with all that is in them.
+    `message_bytes` (at least 16) is a number, `low-high`, `size:weight,size:weight`, or the generator's own table. A message carries
+    its number, and its bytes follow from that, so every message that is taken is compared (`verify`), and one that is taken twice is
+    told.
     """
-    if retry_delay_s < 0:
-        raise InputError(f"{retry_delay_s:g}", "--retry-delay", "give seconds of at least 0")
-    lanes = client_lanes(
-        urls, clients, place="--clients", threads=threads, think_s=think_s, rate_per_s=rate_per_s, arrivals=arrivals,
-        cores=cores,
-    )  # fmt: skip
-    return {
-        "lanes": lanes,
-        "duration_s": duration_s,
-        "seed": seed,
-        "timeout_s": timeout_s,
-        "record_limit": record_limit,
-        "messages": {
-            "put": put_weight,
-            "take": take_weight,
-            "retry_delay_s": retry_delay_s,
-            "queues": queues,
-            "prefix": prefix,
-            "fresh": fresh,
-            "message_bytes": sizes(message_bytes, "--message-size"),
-            "verify": verify,
-            **({} if token is None else {"token_env": hide("messages token", token)}),
-        },
-    }
+
+    protocol: ClassVar[str] = "messages"
+    schemes: ClassVar[tuple[str, ...]] = ("messages",)
+    shape: ClassVar[str] = "messages://HOST:PORT"
+    about: ClassVar[str] = "puts and takes on the message service"
+    examples: ClassVar[tuple[str, ...]] = (
+        "sojourn load messages://127.0.0.1:4040 --clients 8 --for 10s",
+        "sojourn load messages://127.0.0.1:4040 --rate 500 --put 1 --take 1.5",
+        "sojourn load messages://127.0.0.1:4040 --clients 4 --queues 2 --message-size 16-4096",
+    )
+
+    clients: int | None = option(None, "clients, each with a connection [16]", "--clients", int)
+    retry_delay_s: float = option(
+        0.1, "wait after a take that found nothing [100ms]", "--retry-delay", read=zero_or_s, panel=MESSAGES
+    )
+    put_weight: float = option(1.0, "weight of puts [1]", "--put", float, panel=MESSAGES)
+    take_weight: float = option(1.5, "weight of takes [1.5]", "--take", float, panel=MESSAGES)
+    queues: int = option(1, "queues, made before the start [1]", "--queues", int, panel=MESSAGES)
+    prefix: str = option("load", "how names of queues begin (default: load)", "--prefix", panel=MESSAGES)
+    fresh: bool = option(False, "throw these queues away first (default: no)", "--fresh/--keep", bool, panel=MESSAGES)
+    message_bytes: Sizes = option(
+        200, "bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", "--message-size", panel=MESSAGES
+    )
+    verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=MESSAGES)
+    token: str | None = option(None, "that the service wants to see", "--token", panel=MESSAGES)
+
+    def config(self, urls: list[str]) -> dict[str, Any]:
+        """The clients are dealt out to the `messages://HOST:PORT` of `urls` in turn.
+
+        Raises:
+            InputError: a value out of range, users beside a rate; the generator checks the rest.
+        """
+        if self.retry_delay_s < 0:
+            raise InputError(f"{self.retry_delay_s:g}", "--retry-delay", "give seconds of at least 0")
+        lanes = self.lanes(urls, self.clients, "--clients")
+        return {
+            "lanes": lanes,
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "timeout_s": self.timeout_s,
+            "record_limit": self.record_limit,
+            "messages": {
+                "put": self.put_weight,
+                "take": self.take_weight,
+                "retry_delay_s": self.retry_delay_s,
+                "queues": self.queues,
+                "prefix": self.prefix,
+                "fresh": self.fresh,
+                "message_bytes": sizes(self.message_bytes, "--message-size"),
+                "verify": self.verify,
+                **({} if self.token is None else {"token_env": hide("messages token", self.token)}),
+            },
+        }
+
+
+def messages_load(urls: list[str], **options: Any) -> dict[str, Any]:
+    """The generator's configuration of a load on `urls`; `options`: those of `MessagesOptions`. InputError as there."""
+    return MessagesOptions(**options).config(urls)

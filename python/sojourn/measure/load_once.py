@@ -9,10 +9,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.lab.worker_process import Event
-from sojourn.load.block_load import block_load, is_block_url
-from sojourn.load.http_load import http_load
-from sojourn.load.kv_load import kv_load
-from sojourn.load.messages_load import messages_load
+from sojourn.load.protocols import made, protocol_of
 from sojourn.load.schedule_seed import fresh_seed
 from sojourn.measure.execute_run import execute
 from sojourn.measure.measure import own_placement
@@ -20,8 +17,6 @@ from sojourn.measure.service_processes import service_processes
 from sojourn.measure.surroundings import add_demands, surroundings
 from sojourn.runs.disturbances import BESIDE
 from sojourn.runs.run_folder import RunFolder
-
-LOADS: dict[str, Callable[..., dict[str, Any]]] = {"memcached": kv_load, "messages": messages_load}
 
 
 def load(
@@ -35,20 +30,17 @@ def load(
     """Puts one load on a service, and returns the finished, judged run folder `out`.
 
     `urls`: http://, https://, memcached:// or messages://HOST:PORT, or one file:PATH, blk:DEVICE or nbd://HOST:PORT. `options`: those
-    of `sojourn.load.http_load`, `kv_load`, `messages_load` or `block_load`, by the URL: `rate_per_s` (1/s) or `users`, `duration_s` (s),
-    … Without `seed` the schedule is drawn anew. `progress` is told four times a second how far it is.
+    of `sojourn.load.HttpOptions`, `MemcachedOptions`, `MessagesOptions` or `BlockOptions`, by the URL: `rate_per_s` (1/s) or `users`,
+    `duration_s` (s), … Without `seed` the schedule is drawn anew. `progress` is told four times a second how far it is.
 
     Raises:
-        InputError: no URL, or an option that is wrong. ServiceError: nothing answers there.
+        InputError: no URL, or an option that is wrong or of another protocol. ServiceError: nothing answers there.
     """
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given:
         raise InputError("no URL", "load", "give one, as http://HOST:PORT/PATH")
     options["seed"] = fresh_seed() if seed is None else seed
-    if is_block_url(given[0]):
-        config = block_load(given[0], **options)
-    else:
-        config = LOADS.get(given[0].partition("://")[0], http_load)(given, **options)
+    config = made(protocol_of(given), options).config(given)
     return executed(Path(out), config, {"name": Path(out).name}, progress)
 
 

@@ -26,8 +26,9 @@ GROUPS = [ASK, MODEL, DECIDE, STUDY, MACHINE]
 def leaves(command: Any, name: str = "sojourn") -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield name, command
-    for part, inner in getattr(command, "commands", {}).items():
-        yield from leaves(inner, f"{name} {part}")
+    for inside in ("commands", "protocols"):
+        for part, inner in getattr(command, inside, {}).items():
+            yield from leaves(inner, f"{name} {part}")
 
 
 def sojourn(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:

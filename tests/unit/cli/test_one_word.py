@@ -25,7 +25,8 @@ def options() -> Iterator[tuple[str, Any]]:
     todo = [("sojourn", whole)]
     while todo:
         name, command = todo.pop()
-        todo += [(f"{name} {one}", own) for one, own in getattr(command, "commands", {}).items()]
+        for part in ("commands", "protocols"):
+            todo += [(f"{name} {one}", own) for one, own in getattr(command, part, {}).items()]
         yield from ((name, one) for one in command.params if one.param_type_name == "option")
 
 

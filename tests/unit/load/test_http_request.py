@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.cli.http_options import pairs, status_list
 from sojourn.errors import InputError
 from sojourn.load.credentials import authorization, header, hidden
 from sojourn.load.http_load import http_load
-from sojourn.load.http_request import HttpRequest, read_requests, targets
+from sojourn.load.http_request import HttpRequest, pairs, read_requests, status_list, targets
 
 URL = "http://127.0.0.1:1/x"
 

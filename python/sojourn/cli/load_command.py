@@ -1,0 +1,131 @@
+"""`sojourn load` by protocol: the command that a URL has, found by a first look at the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from sojourn.cli.agent_options import AgentOptions
+from sojourn.cli.first_options import FirstOptions
+from sojourn.cli.former_names import FORMER_OPTIONS
+from sojourn.cli.verbs import VERBS
+from sojourn.errors import InputError
+from sojourn.load.load_options import LoadOptions, option_texts
+from sojourn.load.protocols import not_for, protocol_of, protocols, protocols_of_cases
+
+BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
+ALWAYS: dict[str, dict[str, Any]] = {"http": {"realtime": True}}  # what a command line does not ask about
+
+
+class LoadCommand(FirstOptions):
+    """`sojourn load`: its own options are those that all protocols have; a URL makes it the command of its protocol."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        shapes = [f"sojourn load {one.shape.partition(',')[0]} --help" for one in protocols().values()]
+        self.epilog = "\n".join((self.epilog or "", "", "All options of a protocol:", *shapes))
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        seen = look(args, self.params)
+        if not seen.words and "--requests" not in seen.flags:
+            if seen.helps or extra.get("resilient_parsing"):
+                return super().make_context(info_name, args, parent, **extra)
+            raise InputError("no URL", "load", "give http://HOST:PORT/PATH, or --requests with URLs in it")
+        options = protocol_of_words(seen.words)
+        if not extra.get("resilient_parsing"):
+            refuse_others(seen.flags, options)
+        return command_of(options).make_context(info_name, args, parent, **extra)
+
+    @property
+    def protocols(self) -> dict[str, typer.core.TyperCommand]:
+        """The command of each protocol, cases included, by its URL."""
+        return {one.shape: command_of(one) for one in (*protocols().values(), *protocols_of_cases().values())}
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """A command line before it is parsed: `words` that are no options, `flags` as they are called now; `helps`: --help is among them."""
+
+    words: list[str]
+    flags: list[str]
+
+    @property
+    def helps(self) -> bool:
+        return "--help" in self.flags
+
+
+def look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
+    """What is there, by what any protocol's options take."""
+    takes = _takes_value([*protocols().values(), *(two for one in BESIDE.values() for two in one)])
+    for one in params:
+        takes |= dict.fromkeys(one.opts, one.param_type_name == "option" and not one.is_flag)
+    words: list[str] = []
+    flags: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            words += rest
+        elif not arg.startswith("-") or arg == "-":
+            words.append(arg)
+        else:
+            flag, equals, _ = arg.partition("=")
+            flags.append(f"--{FORMER_OPTIONS.get(flag[2:], flag[2:])}")
+            if flags[-1] not in takes:  # cases are asked only where they must be: to find them takes a while
+                takes |= _takes_value(protocols_of_cases().values())
+            if not equals and takes.get(flags[-1], False):
+                next(rest, None)
+    return FirstLook(words, flags)
+
+
+def _takes_value(classes: Iterable[type[Any]]) -> dict[str, bool]:
+    texts = [text for one in classes for text in option_texts(one).values()]
+    return {flag: text.kind is not bool for text in texts for flag in text.flag.split("/")}
+
+
+def protocol_of_words(words: Sequence[str]) -> type[LoadOptions]:
+    """That of a case, by its word, or of the URLs.
+
+    Raises:
+        InputError: URLs of several protocols.
+    """
+    if words and ":" not in words[0] and (of_case := protocols_of_cases().get(words[0])):
+        return of_case
+    return protocol_of(words)
+
+
+def refuse_others(flags: Iterable[str], options: type[LoadOptions]) -> None:
+    """
+    Raises:
+        InputError: an option that other protocols have, and this one has not; it names them.
+    """
+    for flag in flags:
+        if flag in _flags(options):
+            continue
+        of_cases = () if any(flag in _flags(one) for one in protocols().values()) else protocols_of_cases().values()
+        if having := [one for one in (*protocols().values(), *of_cases) if flag in _flags(one)]:
+            raise not_for(flag, options, having)
+
+
+def _flags(options: type[LoadOptions]) -> set[str]:
+    texts = [text for one in (options, *BESIDE.get(options.protocol, ())) for text in option_texts(one).values()]
+    return {part for text in texts for part in text.flag.split("/")}
+
+
+def command_of(options: type[LoadOptions]) -> typer.core.TyperCommand:
+    """The command of a protocol, with its options alone."""
+    from sojourn.cli.load import load_of
+
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    epilog = "\n".join(("Examples:", *options.examples))
+    app.command("load", cls=FirstOptions, epilog=epilog, help=_help(options))(load_of(options))
+    made = typer.main.get_command(app)
+    made.name = "load"
+    assert isinstance(made, typer.core.TyperCommand)
+    return made
+
+
+def _help(options: type[LoadOptions]) -> str:
+    return f"{VERBS['load'].line}\n\n{options.shape}: {options.about}."
