@@ -25,7 +25,7 @@ class Case:
     """What a case brings, by name. `systems`: kinds for `[system]`, classes of `System`. `templates`: for `[fit] model`, objects of
     `FitTemplate`. `analyses`: functions for `[[analysis]]`. `workers`: kinds of worker processes, functions of a configuration and of
     `emit` that return a summary. `mixes`: users for `--mix`, functions without arguments that return shares and transition matrices.
-    `commands`: verb (`serve`, `load`, `calc`) → word → function."""
+    `commands`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`)."""
 
     systems: Places = field(default_factory=dict)
     templates: Places = field(default_factory=dict)

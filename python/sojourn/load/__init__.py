@@ -3,10 +3,10 @@
 Each protocol has a class of options, whose fields are the options of the command line, the keywords from Python, and what
 `config` makes the generator's configuration of.
 
-Map: `protocols` which there are, and which a URL is of · `load_options` what all have in common · `http_load` plain HTTP, `http_request` its
-requests, `credentials` from the environment · `kv_load` memcached · `messages_load` the message service · `client_lanes` what these two
-have in common · `block_load` block I/O · `session_load` users in sessions, `transition_matrix` their matrix, `session_walk` walks on
-it · `schedule_seed` when requests are due.
+Map: `protocols` which there are, and which a URL is of · `load_options` what all have in common · `http_load` plain HTTP, `http_request`
+its requests, `credentials` from the environment · `kv_load` memcached · `messages_load` the message service · `client_lanes` what these
+two have in common · `block_load` block I/O · `session_load` users in sessions, `transition_matrix` their matrix, `session_walk` walks
+on it · `schedule_seed` when requests are due.
 """
 
 from typing import TYPE_CHECKING

@@ -82,7 +82,8 @@ def test_at_most_ten_options_come_first(whole: Any) -> None:
         many += any(one.rich_help_panel == "More options" for one in own)
     assert many >= 5
     for name, verb in VERBS.items():
-        known = {one.name for one in getattr(whole.commands[name], "params", ())}
+        verbs = [whole.commands[name], *getattr(whole.commands[name], "protocols", {}).values()]
+        known = {param.name for one in verbs for param in getattr(one, "params", ())}
         assert set(verb.more) <= known, name
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError
-from sojourn.load.block_load import block_load, block_sizes, is_block_url, size_bytes
+from sojourn.load.block_load import block_load, block_sizes, size_bytes
 
 
 def test_sizes_are_in_powers_of_1024_as_storage_tools_have_them() -> None:
