@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sojourn.errors import InputError
-from sojourn.load.load_options import ClosedLoad, option, zero_or_s
+from sojourn.load import ClosedLoad, option, zero_or_s
 from sojourn.terminal import say
 
 PANEL = "Bulletin board"

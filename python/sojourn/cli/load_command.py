@@ -8,16 +8,13 @@ from typing import Any
 
 import typer
 
-from sojourn.cli.agent_options import AgentOptions
 from sojourn.cli.first_options import FirstOptions
 from sojourn.cli.former_names import FORMER_OPTIONS
+from sojourn.cli.load_of_protocol import BESIDE, load_of
 from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError
 from sojourn.load.load_options import LoadOptions, option_texts
 from sojourn.load.protocols import not_for, protocol_of, protocols, protocols_of_cases
-
-BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
-ALWAYS: dict[str, dict[str, Any]] = {"http": {"realtime": True}}  # what a command line does not ask about
 
 
 class LoadCommand(FirstOptions):
@@ -116,8 +113,6 @@ def _flags(options: type[LoadOptions]) -> set[str]:
 
 def command_of(options: type[LoadOptions]) -> typer.core.TyperCommand:
     """The command of a protocol, with its options alone."""
-    from sojourn.cli.load import load_of
-
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     epilog = "\n".join(("Examples:", *options.examples))
     app.command("load", cls=FirstOptions, epilog=epilog, help=_help(options))(load_of(options))

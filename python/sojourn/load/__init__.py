@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from sojourn.load.http_load import http_load as http_load
     from sojourn.load.kv_load import MemcachedOptions as MemcachedOptions
     from sojourn.load.kv_load import kv_load as kv_load
+    from sojourn.load.load_options import ClosedLoad as ClosedLoad
+    from sojourn.load.load_options import LoadOptions as LoadOptions
+    from sojourn.load.load_options import OpenLoad as OpenLoad
+    from sojourn.load.load_options import option as option
+    from sojourn.load.load_options import zero_or_s as zero_or_s
     from sojourn.load.messages_load import MessagesOptions as MessagesOptions
     from sojourn.load.messages_load import messages_load as messages_load
     from sojourn.load.session_load import mix_of as mix_of
@@ -33,6 +38,7 @@ else:
             "block_load": ["BlockOptions", "block_load", "size_bytes"],
             "http_load": ["HttpOptions", "http_load"],
             "kv_load": ["MemcachedOptions", "kv_load"],
+            "load_options": ["ClosedLoad", "LoadOptions", "OpenLoad", "option", "zero_or_s"],
             "messages_load": ["MessagesOptions", "messages_load"],
             "session_load": ["mix_of", "session_load"],
             "transition_matrix": ["TransitionMatrix"],

@@ -1,0 +1,49 @@
+"""The function behind `sojourn load` with a URL: the options of its protocol read, the load run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sojourn.cli.agent_options import AgentOptions
+from sojourn.cli.http_options import Objectives, warn_of_hidden
+from sojourn.cli.option_classes import with_options
+from sojourn.load.load_options import LoadOptions, values
+
+BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
+ALWAYS: dict[str, dict[str, Any]] = {"http": {"realtime": True}}  # what a command line does not ask about
+Urls = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="http://…, memcached://…, messages://…, file:PATH, blk:DEVICE, nbd://…; or several", metavar="URL"
+    ),
+]
+Out = Annotated[Path | None, typer.Option(help="keep the run folder here")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")]
+
+
+def load_of(options: type[LoadOptions]) -> Callable[..., None]:
+    """The function behind `sojourn load` with a URL of this protocol."""
+    return with_options(options, *BESIDE.get(options.protocol, ()))(partial(_load, options))
+
+
+def _load(
+    options: type[LoadOptions], url: Urls = None, objective: Objectives = None, out: Out = None, as_json: AsJson = False,
+    as_csv: AsCsv = False, **given: Any,
+) -> None:  # fmt: skip
+    from sojourn.load.schedule_seed import fresh_seed
+
+    read = {"seed": fresh_seed()} | ALWAYS.get(options.protocol, {}) | values(options, given)
+    urls = list(url or ())
+    config = options(**read).config(urls if options.schemes else urls[1:])  # behind the word of a case
+    warn_of_hidden(config)
+    agents = AgentOptions(**values(AgentOptions, given)).load()
+    from sojourn.cli.load_run import OutputFormat, perform  # slow, and not needed where an option is wrong
+    from sojourn.query.objectives import read_objectives
+
+    perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()), agents)
