@@ -140,7 +140,7 @@ def main() -> None:
         assert old in text, f"{STUDY} has no {old!r} any more"
         text = text.replace(old, new)
     with tempfile.TemporaryDirectory() as folder, open(raw, "a", newline="") as file:
-        (study := Path(folder) / "study.toml").write_text(text.replace("../../cases", str(HERE.parents[1] / "cases")))
+        (study := Path(folder) / "study.toml").write_text(text)
         writer = csv.DictWriter(file, COLUMNS)
         if not there:
             writer.writeheader()

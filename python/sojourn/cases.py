@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from sojourn.errors import CaseError
@@ -25,7 +27,8 @@ class Case:
     """What a case brings, by name. `systems`: kinds for `[system]`, classes of `System`. `templates`: for `[fit] model`, objects of
     `FitTemplate`. `analyses`: functions for `[[analysis]]`. `workers`: kinds of worker processes, functions of a configuration and of
     `emit` that return a summary. `mixes`: users for `--mix`, functions without arguments that return shares and transition matrices.
-    `commands`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`)."""
+    `commands`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`). `studies`: for `sojourn study NAME`,
+    folders of the package as "package:folder"."""
 
     systems: Places = field(default_factory=dict)
     templates: Places = field(default_factory=dict)
@@ -33,6 +36,7 @@ class Case:
     workers: Places = field(default_factory=dict)
     mixes: Places = field(default_factory=dict)
     commands: Mapping[str, Places] = field(default_factory=dict)
+    studies: Places = field(default_factory=dict)
 
 
 @cache
@@ -88,6 +92,19 @@ def imported(place: str) -> Any:
         return getattr(found, attribute) if attribute else found
     except (ImportError, AttributeError) as error:
         raise CaseError(str(error), place, "mend or reinstall the package that has it") from error
+
+
+def path_of(name: str, folder: Path) -> Path:
+    """Of a file or folder that a study names: beside it in `folder`, or "package:path" in an installed package."""
+    package, colon, inside = name.partition(":")
+    if colon and package.replace(".", "").isidentifier():
+        try:
+            places = getattr(find_spec(package), "submodule_search_locations", None)
+        except ImportError:
+            places = None
+        if places:
+            return Path(places[0]) / inside
+    return folder / name
 
 
 def _together(ours: Places, others: list[Places], what: str) -> dict[str, str]:

@@ -23,4 +23,5 @@ CASE = Case(
     },
     workers={"kv-proxy": "sojourn_cases.worker_kinds:kv_proxy"},
     commands={"serve": {"kv-proxy": "sojourn_cases.kv.serve_kv_proxy:kv_proxy"}},
+    studies={"kv": "sojourn_cases:studies/kv", "kv-limited": "sojourn_cases:studies/kv-limited"},
 )

@@ -21,4 +21,5 @@ CASE = Case(
     },
     workers={"messages": "sojourn_cases.worker_kinds:messages"},
     commands={"serve": {"messages": "sojourn_cases.messages.serve_messages:messages"}},
+    studies={"messages": "sojourn_cases:studies/messages"},
 )

@@ -28,4 +28,5 @@ CASE = Case(
         "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
         "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:BulletinUsers"},
     },
+    studies={"ntier": "sojourn_cases:studies/ntier", "ntier-virtual": "sojourn_cases:studies/ntier-virtual"},
 )

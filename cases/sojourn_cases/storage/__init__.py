@@ -18,4 +18,5 @@ CASE = Case(
         "serve": {"nbd": "sojourn_cases.storage.serve_nbd:nbd"},
         "calc": {"storage": "sojourn_cases.storage.calc_storage:storage"},
     },
+    studies={"storage": "sojourn_cases:studies/storage", "storage-virtual": "sojourn_cases:studies/storage-virtual"},
 )

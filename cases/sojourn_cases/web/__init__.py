@@ -24,4 +24,5 @@ CASE = Case(
     },
     workers={"web": "sojourn_cases.worker_kinds:web"},
     commands={"serve": {"web": "sojourn_cases.web.serve_web:web"}},
+    studies={"web": "sojourn_cases:studies/web", "web-virtual": "sojourn_cases:studies/web-virtual"},
 )

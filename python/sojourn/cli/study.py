@@ -15,7 +15,12 @@ from sojourn.terminal import SafeConsole
 
 
 def study(
-    path: Annotated[Path, typer.Argument(help="a study file, or a folder that holds study.toml")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="a study file, a folder that holds study.toml, or the name of a study of `sojourn examples`"
+        ),
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
     only: Annotated[
@@ -39,9 +44,11 @@ def study(
 
     One TOML file says what to run. The prediction is written down before its runs are made.
     """
+    from sojourn.shipped import study_path
     from sojourn.study import run_study
     from sojourn.study.verdict_end import end_lines
 
+    path = study_path(path)
     expect(path, STUDY, "a folder")
     console = SafeConsole(soft_wrap=True)
     parts, some = (tuple(p.strip() for p in given.split(",")) if given else () for given in (only, paths))

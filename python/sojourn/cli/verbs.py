@@ -162,9 +162,18 @@ VERBS = {
         STUDY,
         "Runs a study: measure, fit, predict, check, report.",
         (
+            "sojourn study workers --quick",
             "sojourn study my-study.toml",
-            "sojourn study my-study.toml --quick",
             "sojourn study my-study.toml --check",
+        ),
+    ),
+    "examples": Verb(
+        STUDY,
+        "Lists example models and studies, or copies one.",
+        (
+            "sojourn examples",
+            "sojourn examples shop",
+            "sojourn examples workers --out studies",
         ),
     ),
     "design": Verb(

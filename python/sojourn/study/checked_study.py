@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.cases import known
+from sojourn.cases import known, path_of
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
 from sojourn.study.analysis import function
@@ -184,11 +184,10 @@ def _class(study: StudyFile, folder: Path) -> str:
 
 
 def _contents(names: Iterable[str], folder: Path) -> str:
-    names = list(names)
-    paths = [folder / name.partition(".py:")[0] for name in names if name]
     paths = [
-        path.with_suffix(".py") if ".py:" in name else path
-        for path, name in zip(paths, filter(None, names), strict=True)
+        folder / f"{name.partition('.py:')[0]}.py" if ".py:" in name else path_of(name, folder)
+        for name in names
+        if name
     ]
     found = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()]
     return "".join(found)

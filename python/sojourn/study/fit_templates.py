@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sojourn.cases import known
+from sojourn.cases import known, path_of
 from sojourn.errors import InputError, ModelError, StudyError
 from sojourn.file_errors import meant
 from sojourn.fit.fit_runs import measured_value, observe_run, observe_runs
@@ -190,13 +190,14 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTe
         template: FitTemplate = named(model, templates, folder, "fit.model", at(file, ("fit", "model")))
         return template
     for name in names:
-        if name != AUTO and not (folder / name).is_file():
+        if name != AUTO and not path_of(name, folder).is_file():
             there = [*(path.name for path in sorted(folder.glob("*.toml")) if path != file), AUTO, *templates]
             raise StudyError(
                 f"fit.model = {name!r}: no such file",
                 at(file, ("fit", "model")),
                 f"give a model file: {meant(name, there)}",
             )
+    names = tuple(str(path_of(name, folder)) if ":" in name else name for name in names)
     try:
         rival_names(names)
         by_runs(read_rivals(names, folder))  # what is wrong with one is told before anything is run

@@ -1,11 +1,12 @@
 """`published`: printed tables read against the laws that they must obey. Options: `tables` (a folder, relative to the study
-file) and `pattern`. Needs no run."""
+file or PACKAGE:FOLDER) and `pattern`. Needs no run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sojourn.cases import path_of
 from sojourn.errors import StudyError
 from sojourn.findings import findings, findings_section, read_tables
 from sojourn.study.analysis import Analysis
@@ -25,7 +26,7 @@ def published_analysis(found: StudyFindings, plan: CheckedStudy, options: Mappin
         raise StudyError(
             f"options {dict(options)}", "[[analysis]] published", "give tables = FOLDER and perhaps pattern"
         )
-    tables = read_tables(plan.folder / options["tables"], str(options.get("pattern", "*.csv")))
+    tables = read_tables(path_of(options["tables"], plan.folder), str(options.get("pattern", "*.csv")))
     broken = findings(tables)
     line = f"{len(broken)} statements in {len(tables)} published tables break a law"
     return Analysis((line,), (findings_section(broken, len(tables)),), details=tuple(map(str, broken)))
