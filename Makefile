@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates cases -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan fuzz demo clean
+.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan fuzz demo wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -104,6 +104,14 @@ docs: build $(VENV)/.docs ## the docs as a site in site/: generated pages, stric
 $(VENV)/.docs: requirements-docs.lock $(STAMP)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.lock
 	@touch $@
+
+# The linker of zig makes them run on any Linux with glibc 2.17 or newer, and crosses to aarch64. Needs rustup's target for that.
+wheels: build ## wheels of both packages for x86_64 and aarch64 into dist/, and a source distribution
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check "ziglang>=0.15,<0.18" "cargo-zigbuild>=0.20,<1"
+	rustup target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+	for part in . cases; do for cpu in x86_64 aarch64; do (cd $$part && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" \
+		$(CURDIR)/$(VENV)/bin/maturin build --release --locked --zig --target $$cpu-unknown-linux-gnu --out $(CURDIR)/dist) || exit 1; done; done
+	$(VENV)/bin/maturin sdist --out dist
 
 clean: ## remove what was built
 	rm -rf target site $(VENV)
