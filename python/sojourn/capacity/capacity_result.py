@@ -16,7 +16,8 @@ from sojourn.units import per_second, seconds
 class CapacityRun:
     """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error, and the figures of the
     objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them. `met`: None
-    where a late generator leaves it open. `lateness`: figure → factor that takes the generator's lateness out of it."""
+    where a late generator leaves it open. `lateness`: figure → factor that takes the generator's lateness out of it.
+    `requests`: answered in its window."""
 
     name: str
     rate_per_s: float
@@ -29,6 +30,7 @@ class CapacityRun:
     reasons: tuple[str, ...] = ()
     figure_errors: Mapping[str, float] = field(default_factory=dict)
     lateness: Mapping[str, float] = field(default_factory=dict)
+    requests: int = 0
 
 
 @dataclass(frozen=True)

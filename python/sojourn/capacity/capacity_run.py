@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
+from sojourn.capacity.short_run_error import answered_s, mean_error
 from sojourn.fit.drawn_quantiles import of_mean
 from sojourn.query.objectives import Objective, judge
 from sojourn.runs.generator_lateness import LATE_REASON, LatenessError, lateness_error
-from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import standard_error
 from sojourn.units import USUAL_LEVEL
@@ -30,15 +29,18 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
     judged = judge(folder, objectives, whole=False)
     seen = {one.figure: row["value"] for one, row in zip(objectives, judged, strict=True)}
     done, response = (_row(folder, metric) for metric in ("throughput", "response_time"))
-    error = math.hypot(_error(response), lateness_error(folder.manifest).error)
+    times_s = answered_s(folder)
+    own = mean_error(times_s) if times_s is not None else None
+    error = math.hypot(max(_error(response), own or 0.0), lateness_error(folder.manifest).error)
     quantiles = [one for one in objectives if one.figure[0] == "p"]
     missed = any(not row["met"] and "least" not in row for row in judged)
     return CapacityRun(
         folder.path.name, rate_per_s, float(done["value"] or 0.0), response["value"], error, seen,
         False if missed else all(row["met"] for row in judged) or None,
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
-        {one.figure: own for one in quantiles if (own := _quantile_error(folder, one, seen[one.figure]))},
+        {one.figure: own for one in quantiles if (own := _quantile_error(folder, times_s, one, seen[one.figure]))},
         {name: _late(folder, q).factor for name, q in [("mean", 0.0), *((one.figure, one.q) for one in quantiles)]},
+        0 if times_s is None else len(times_s),
     )  # fmt: skip
 
 
@@ -84,14 +86,13 @@ def _error(row: Mapping[str, float | None]) -> float:
     )
 
 
-def _quantile_error(folder: RunFolder, one: Objective, value: float | None) -> float | None:
+def _quantile_error(
+    folder: RunFolder, times_s: NDArray[np.float64] | None, one: Objective, value: float | None
+) -> float | None:
     """Relative standard error of a quantile, as the requests of the run tell it. None where too few are above."""
-    requests = folder.frame("requests")
-    if requests is None or not value:
+    if times_s is None or not value:
         return None
-    start_s, end_s = folder.manifest["window_s"]
-    inside = in_window(responses(requests), (start_s, end_s)).sort("intended_s").filter(pl.col("failure") == 0)
-    error = quantile_error(inside["response_s"].to_numpy(), value, one.q)
+    error = quantile_error(times_s, value, one.q)
     return None if error is None else math.hypot(error, _late(folder, one.q).error)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from sojourn.units import per_second, percent
 
@@ -19,6 +21,16 @@ class RateInterval:
     def half_width(self) -> float:
         """Half of the interval, over the value; infinite without an upper end."""
         return float("inf") if self.high is None else (self.high - self.low) / 2 / self.value
+
+    def widened(self, sd: float, level: float) -> RateInterval:
+        """With an error of its own of that standard deviation of the logarithm; `level`: of the interval."""
+        if not self.value > 0:
+            return self
+        more = sd * NormalDist().inv_cdf((1 + level) / 2)
+        below = math.hypot(math.log(self.value / self.low), more) if self.low > 0 else math.inf
+        above = None if self.high is None else math.hypot(math.log(self.high / self.value), more)
+        high = None if above is None else self.value * math.exp(above)
+        return RateInterval(self.value, self.value * math.exp(-below), high)
 
     def side_of(self, rate_per_s: float) -> bool | None:
         """Whether all of it is at or above a rate (True) or below (False); None where it holds that rate."""

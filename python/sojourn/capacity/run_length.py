@@ -15,8 +15,9 @@ import numpy as np
 from scipy import stats
 
 from sojourn.capacity.capacity_result import CapacityRun
-from sojourn.capacity.objective_limit import quantity_of
+from sojourn.capacity.objective_limit import MACHINE, quantity_of
 from sojourn.capacity.search_state import SearchState
+from sojourn.capacity.short_run_error import as_modelled
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
 from sojourn.fit.drawn_quantiles import of_mean
@@ -28,6 +29,7 @@ APART = 0.03  # of the rate, on both sides: between them the steepness is taken
 LEAST_STEEPNESS = 0.2  # below it a run tells next to nothing
 DRAWS = 20
 LEAST_LIMIT = 1e-9
+LEAST_OWN = 0.5  # of the machine's part: more precision than that is not asked of runs
 
 
 def lacking_s(
@@ -38,7 +40,9 @@ def lacking_s(
     upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
     z = float(stats.norm.ppf((1 + level) / 2))
-    wanted, now = (z / aim) ** 2, (z / known.rate.half_width) ** 2
+    floor = z * MACHINE  # that no run takes away
+    wanted, now = (z**2 / max(width**2 - floor**2, (LEAST_OWN * floor) ** 2) for width in (aim, known.rate.half_width))
+    runs = as_modelled(runs, known.fitted, known.saturation)
     k = int(np.argmax([run.achieved_per_s for run in runs]))
     told = _told_a_second(known.fitted, runs[k], lengths_s[k], _binding(runs[k], objectives))
     # as many requests a second as the rate has

@@ -9,6 +9,7 @@ from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.capacity_run import figures
 from sojourn.capacity.objective_limit import limit_of
 from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.short_run_error import as_modelled, with_their_errors
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel, observe_runs
 from sojourn.fit.model_selection import choose_model
@@ -39,13 +40,15 @@ def state_of(
     """By a model that is fitted to `folders`; `before` where they are too few for one. `objectives`: of response times."""
     if len({one.rate_per_s for one in runs}) < LEAST_RATES:
         return before
+    runs = as_modelled(runs, before.fitted, before.saturation)
     try:
-        chosen = choose_model(observe_runs(folders))
+        chosen = choose_model(with_their_errors(observe_runs(folders), runs))
     except SojournError as error:
         return replace(before, why=f"no model: {error.value}; {error.remedy}")
     fitted = chosen.best
     saturation = _saturation(fitted, max(one.rate_per_s for one in runs), level)
     try:
+        runs = as_modelled(runs, fitted, saturation)
         rate = limit_of(fitted, objectives, figures(runs), saturation, level)
     except SojournError as error:
         return SearchState(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")

@@ -1,7 +1,8 @@
 """Models that a service could be, as far as its runs say: one queue, alone or beside a delay or the cores.
 
 Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbered factor of the runs says (workers = 8).
-Service is exponential, constant, or of a variance that is found too. Each queue is tried free and, where processes, a
+Service is exponential, constant, or of a variance that is found too; beside a delay mean, delay and variance are not told apart by response
+times alone, and uneven service has a variance that is given. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
 Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
 frequency, caches, batches; garbage, locks), where it is exponential or constant. Where a service pauses by a clock, one server that breaks
@@ -37,6 +38,10 @@ BY_CHANCE = 0.05  # of one test: how often a time that does not change is taken 
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
+UNEVEN, UNEVEN_SCV = (
+    "an uneven time",
+    4.0,
+)  # a law of service beside a delay: one request in some takes far longer than the others
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,9 @@ def _that_pause(runs: FitRuns) -> dict[str, Model]:
 def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tuple[str, Model]]:
     name = ", ".join(filter(None, (servers.name, law)))
     yield name, _model(runs, servers, law)
-    if law != LAWS[2]:  # mean, variance and delay together are not told by response times alone
-        yield f"{name}, a delay", _model(runs, servers, law, delayed=True)
+    beside_delay = UNEVEN if law == LAWS[2] else law  # mean, variance and delay are not told by response times alone
+    delayed = ", ".join(filter(None, (servers.name, beside_delay, "a delay")))
+    yield delayed, _model(runs, servers, beside_delay, delayed=True)
     cores = runs.runs[0].cores
     for resource in _watched(runs):
         of_cores = not resource.startswith("disk")
@@ -191,5 +197,7 @@ def _model(
 
 
 def _time(law: str) -> Distribution:
-    kinds = {LAWS[0]: Exponential(Unknown()), LAWS[1]: Deterministic(Unknown())}
+    kinds: dict[str, Distribution] = {
+        LAWS[0]: Exponential(Unknown()), LAWS[1]: Deterministic(Unknown()), UNEVEN: Lognormal(Unknown(), UNEVEN_SCV)
+    }  # fmt: skip
     return kinds.get(law) or Lognormal(Unknown(), Unknown(1.0, 0.01, 30.0))

@@ -1,0 +1,81 @@
+"""What the mean of a short run is uncertain by: against series of known variance, and M/M/1."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from mmm_runs import ONE, mmm_run
+
+import sojourn as sj
+from sojourn.capacity.capacity_result import CapacityRun
+from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.short_run_error import as_modelled, mean_error, modelled_error, with_their_errors
+from sojourn.fit import FitRuns, fit
+
+FULL = 125.0
+
+
+def fitted():  # type: ignore[no-untyped-def]
+    runs = [mmm_run(rate, service_s=1 / FULL, delay_s=0.0, servers=1) for rate in (50.0, 70.0, 85.0, 100.0)]
+    return fit(FitRuns(runs), sj.Model.parse(ONE), seed=1)
+
+
+def test_of_values_that_hang_together() -> None:
+    """An autoregressive series x = 0.95 x + e has the variance of its mean sigma² (1 + 0.95)/(1 - 0.95)/n (Law, Simulation Modeling
+    and Analysis, 4.4): batches of 15 of 300 state a third of it too little."""
+    random = np.random.default_rng(4)
+    phi, n, stated, plain = 0.95, 300, [], []
+    for _ in range(300):
+        noise = random.normal(size=n + 200)
+        series = np.empty(n + 200)
+        series[0] = noise[0]
+        for k in range(1, n + 200):
+            series[k] = phi * series[k - 1] + noise[k]
+        times = 100 + series[200:]
+        stated.append((mean_error(times) * times.mean()) ** 2)  # type: ignore[operator]
+        plain.append(np.var([part.mean() for part in np.array_split(times, 20)], ddof=1) / 20)
+    true = 1 / (1 - phi) ** 2 / n
+    assert np.mean(plain) < 0.65 * true
+    assert 0.85 * true < np.mean(stated) < 1.35 * true
+
+
+def test_of_values_that_do_not_hang_together() -> None:
+    random = np.random.default_rng(5)
+    found = [mean_error(random.exponential(1.0, 400)) for _ in range(300)]
+    assert 1 / math.sqrt(400) < math.sqrt(np.mean(np.square(found))) < 1.35 / math.sqrt(400)  # type: ignore[arg-type]
+    assert mean_error(np.ones(39)) is None
+
+
+def test_of_a_model() -> None:
+    """M/M/1 at rho: g = rho/(1 - rho), W/R = rho, so that the variance of one request is (1 + rho)(rho² + (2 - rho)²rho²)/(1 - rho)²; near
+    saturation 4/(1 - rho)², which is Whitt's."""
+    found = modelled_error(fitted(), np.array([50.0, 100.0]), FULL)
+    for error, rho in zip(found, (0.4, 0.8), strict=True):
+        growth = rho / (1 - rho)
+        assert error == pytest.approx(math.sqrt((1 + rho) * (growth**2 + (growth + rho) ** 2)), rel=0.1)
+
+
+def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
+    quiet = CapacityRun("quiet", 100.0, 100.0, 0.03, 0.01, {}, True, True, requests=400)
+    noisy = CapacityRun("noisy", 50.0, 50.0, 0.014, 0.5, {}, True, True, requests=400)
+    growth = 0.8 / 0.2
+    wanted = math.sqrt(1.8 * (growth**2 + (growth + 0.8) ** 2) / 400)
+    found = as_modelled([quiet, noisy], fitted(), RateInterval(FULL, 120.0, 130.0))
+    assert found[0].response_error == pytest.approx(wanted, rel=0.1)
+    assert found[1].response_error == 0.5
+    assert as_modelled([quiet], None, None) == [quiet]
+    runs = FitRuns([mmm_run(100.0, service_s=1 / FULL, delay_s=0.0, servers=1)])
+    named = [CapacityRun(runs.runs[0].name, 100.0, 100.0, 0.03, 0.4, {}, True, True)]
+    value_s, stated = runs.runs[0].means["", "response_time"]
+    assert stated < 0.4
+    assert with_their_errors(runs, named).runs[0].means["", "response_time"] == (value_s, 0.4)
+
+
+def test_an_interval_has_the_part_of_the_machine() -> None:
+    """Errors that are independent add in squares: 3 % and z 2.5 % = 4.1 % make 5.1 %."""
+    wide = RateInterval(100.0, 100 * math.exp(-0.03), 100 * math.exp(0.03)).widened(0.025, 0.9)
+    assert math.log(wide.high / 100) == pytest.approx(math.hypot(0.03, 1.645 * 0.025), rel=1e-3)  # type: ignore[operator]
+    assert math.log(100 / wide.low) == pytest.approx(math.hypot(0.03, 1.645 * 0.025), rel=1e-3)
+    assert RateInterval(100.0, 0.0, None).widened(0.025, 0.9) == RateInterval(100.0, 0.0, None)
