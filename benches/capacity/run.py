@@ -1,6 +1,6 @@
 """`sojourn capacity` on simulated services of known truth: how often its interval holds, how wide it is, what it spent, how far it went.
 
-    python benches/capacity/run.py --first SEED --seeds N --out FOLDER
+    python benches/capacity/run.py --first SEED --seeds N --out FOLDER [--peer-every 3]
     python benches/capacity/run.py --summary FOLDER
 
 Each seed draws a service and an objective: the mean or p99 below a limit that is met up to 60 to 92 % of saturation. The services:
@@ -117,8 +117,8 @@ def _met(run: Callable[[], np.ndarray], figure: str, limit_s: float) -> bool:
     return centre < (limit_s if figure == "mean" else 1 - float(figure[1:]) / 100)
 
 
-def row(seed: int) -> dict[str, Any]:
-    """One search beside its truth."""
+def row(seed: int, peer: bool = True) -> dict[str, Any]:
+    """One search beside its truth; `peer`: and beside the bisection."""
     with tempfile.TemporaryDirectory() as place:
         kind, service, figure, limit = drawn(seed, Path(place))
         truth = service.truth(figure, limit)
@@ -129,7 +129,7 @@ def row(seed: int) -> dict[str, Any]:
         both = rate is not None and rate.high is not None
         low, high = (rate.low, rate.high) if rate is not None else (None, None)
         width = rate.half_width if rate is not None and both else None
-        other = bisection(service, figure, limit, width) if width else {}
+        other = bisection(service, figure, limit, width) if width and peer else {}
         return {
             "seed": seed, "kind": kind, "workers": service.workers, "told": service.told, "law": service.law,
             "service_s": service.service_s, "then_s": service.then_s, "seconds": service.seconds, "delay_s": service.delay_s,
@@ -137,7 +137,7 @@ def row(seed: int) -> dict[str, Any]:
             "value": rate.value if rate else None, "low": low, "high": high, "half_width": width, "answered": found.answered,
             "inside": both and low <= truth <= high, "runs": len(found.runs), "requests": requests, "most": most,
             "bisection_runs": other.get("runs"), "bisection_requests": other.get("requests"),
-            "bisection_inside": bool(other) and other["low"] <= truth <= other["high"],
+            "bisection_inside": other["low"] <= truth <= other["high"] if other else None,
             "saturation": found.saturation_per_s.value if found.saturation_per_s else None,
             "limits": found.limit.text if found.limit else "",
             "model": found.model, "stopped": found.stopped, "notes": " | ".join((*found.notes, found.why)),
@@ -158,7 +158,7 @@ def summary(file: Path) -> str:
         lines.append(
             f"| {name} | {part.height} | {good.height} | {good['inside'].sum()} | {good['half_width'].median():.1%} | "
             f"{part['runs'].median():.0f}, at most {part['runs'].max()} | {part['most'].max():.2f} | {part['requests'].median():.0f} | "
-            f"{share.median():.2f} | {good['bisection_inside'].sum()} |"
+            f"{_two(share.median())} | {good['bisection_inside'].sum()} of {share.count()} |"
         )
     inside, count = int(frame.filter("answered")["inside"].sum()), frame.filter("answered").height
     level = stats.binomtest(inside, max(count, 1)).proportion_ci(LEVEL, "wilson")
@@ -167,11 +167,16 @@ def summary(file: Path) -> str:
     )
 
 
+def _two(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else "not bisected"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, default=401)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--peer-every", type=int, default=1, help="of how many services one is bisected, too")
     parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
     given = parser.parse_args()
     if given.summary is not None or given.out is None:
@@ -179,7 +184,7 @@ def main() -> None:
         return
     given.out.mkdir(parents=True, exist_ok=True)
     for seed in range(given.first, given.first + given.seeds):
-        found = row(seed)
+        found = row(seed, (seed - given.first) % given.peer_every == 0)
         new = not (given.out / "raw.csv").exists()
         with open(given.out / "raw.csv", "a", newline="") as file:
             writer = csv.DictWriter(file, list(found), lineterminator="\n")

@@ -1,8 +1,8 @@
 """Models that a service could be, as far as its runs say: one queue, alone or beside a delay or the cores.
 
 Its servers are 1, 2, 4, as many as there are cores, or as many as a whole-numbered factor of the runs says (workers = 8).
-Service is exponential, constant, or of a variance that is found too; beside a delay mean, delay and variance are not told apart by response
-times alone, and uneven service has a variance that is given. Each queue is tried free and, where processes, a
+Service is exponential, constant, or of a variance that is found too; where nothing was watched, mean, delay and variance
+are not told apart, and uneven service beside a delay has a variance that is given. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
 Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
 frequency, caches, batches; garbage, locks), where it is exponential or constant. Where a service pauses by a clock, one server that breaks
@@ -105,9 +105,10 @@ def _that_pause(runs: FitRuns) -> dict[str, Model]:
 def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tuple[str, Model]]:
     name = ", ".join(filter(None, (servers.name, law)))
     yield name, _model(runs, servers, law)
-    beside_delay = UNEVEN if law == LAWS[2] else law  # mean, variance and delay are not told by response times alone
-    delayed = ", ".join(filter(None, (servers.name, beside_delay, "a delay")))
-    yield delayed, _model(runs, servers, beside_delay, delayed=True)
+    if law != LAWS[2]:
+        yield f"{name}, a delay", _model(runs, servers, law, delayed=True)
+    elif not _watched(runs):  # mean, variance and delay together are not told by response times alone
+        yield f"{servers.name}, {UNEVEN}, a delay", _model(runs, servers, UNEVEN, delayed=True)
     cores = runs.runs[0].cores
     for resource in _watched(runs):
         of_cores = not resource.startswith("disk")
