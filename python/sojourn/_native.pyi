@@ -43,6 +43,13 @@ def closed_multi(
 def closed_diagonal(
     demands_s: NDArray[np.float64], think_s: NDArray[np.float64], points: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_linearizer(
+    demands_s: NDArray[np.float64],
+    think_s: NDArray[np.float64],
+    population: NDArray[np.float64],
+    tolerance: float,
+    rounds: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]: ...
 def closed_convolution(
     demands_s: NDArray[np.float64],
     speeds: Sequence[Sequence[float]],
@@ -73,6 +80,9 @@ class NetworkChain:
     ) -> tuple[_Array, float, int]: ...
     def generator(self) -> tuple[_Integers, _Integers, _Array, _Array]: ...
     def measure(self, p: _Array) -> dict[str, Any]: ...
+    def points(
+        self, speeds: _Array, tolerance: float, most: int, skewed: bool = False, limit_s: float = ...
+    ) -> list[tuple[dict[str, Any], float, int]]: ...
 
 def chain_steady(
     start: _Integers, to: _Integers, rate: _Array, tolerance: float, most: int

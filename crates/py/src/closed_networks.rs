@@ -1,9 +1,12 @@
 //! Kernels of closed networks.
 
 use numpy::ndarray::{Array2, Array3};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sojourn_solve::closed::linearizer::{self, SingleServers, Stop};
 use sojourn_solve::closed::{convolution, mva_by_diagonals, mva_multiclass, mva_single_class, open_rates};
 
 /// Adds this file's functions to the native module.
@@ -11,6 +14,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(closed_single, module)?)?;
     module.add_function(wrap_pyfunction!(closed_multi, module)?)?;
     module.add_function(wrap_pyfunction!(closed_diagonal, module)?)?;
+    module.add_function(wrap_pyfunction!(closed_linearizer, module)?)?;
     module.add_function(wrap_pyfunction!(closed_convolution, module)?)
 }
 
@@ -159,4 +163,41 @@ fn closed_convolution<'py>(
         Array3::from_shape_fn((p, k, most), |(i, k, n)| at(i, &|a| a.exactly[k][n])).into_pyarray(py),
         Array3::from_shape_fn((p, k, r), |(i, k, r)| at(i, &|a| a.line[k][r])).into_pyarray(py),
     ))
+}
+
+type Settled<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<bool>>);
+
+/// Linearizer of single servers: demands P x K x R, think and population P x R → mean numbers and residence times P x K x R,
+/// and which points settled.
+#[pyfunction]
+fn closed_linearizer<'py>(
+    py: Python<'py>,
+    demands_s: PyReadonlyArray3<'py, f64>,
+    think_s: PyReadonlyArray2<'py, f64>,
+    population: PyReadonlyArray2<'py, f64>,
+    tolerance: f64,
+    rounds: usize,
+) -> PyResult<Settled<'py>> {
+    let (count, stations, classes) = demands_s.as_array().dim();
+    if [think_s.as_array().dim(), population.as_array().dim()] != [(count, classes); 2] {
+        return Err(PyValueError::new_err("shapes do not agree"));
+    }
+    let (demands, think, number) = (demands_s.as_slice()?, think_s.as_slice()?, population.as_slice()?);
+    let (size, shape) = (stations * classes, (count, stations, classes));
+    let points: Vec<SingleServers> = (0..count)
+        .map(|p| SingleServers {
+            demands_s: &demands[p * size..(p + 1) * size],
+            think_s: &think[p * classes..(p + 1) * classes],
+            population: &number[p * classes..(p + 1) * classes],
+        })
+        .collect();
+    let found = py.detach(|| linearizer::run(&points, Stop { tolerance, rounds }));
+    let settled: Vec<bool> = found.iter().map(|point| point.settled).collect();
+    let (mut queue, mut residence) = (Array3::zeros(shape), Array3::zeros(shape));
+    for (p, point) in found.into_iter().enumerate() {
+        for (table, own) in [(&mut queue, point.queue), (&mut residence, point.residence_s)] {
+            table.as_slice_mut().unwrap_or(&mut [])[p * size..(p + 1) * size].copy_from_slice(&own);
+        }
+    }
+    Ok((queue.into_pyarray(py), residence.into_pyarray(py), settled.into_pyarray(py)))
 }

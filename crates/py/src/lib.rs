@@ -12,6 +12,7 @@ mod closed_networks;
 mod embedded_kv;
 mod irqwork;
 mod markov_chains;
+mod network_spec;
 mod simulation;
 mod toml_lines;
 mod topology_probe;

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
-use sojourn_solve::markov::mean_measures::measure;
-use sojourn_solve::markov::network_spec;
+use pyo3::types::PyDict;
+use sojourn_solve::markov::mean_measures::{measure, MeanMeasures};
+use sojourn_solve::markov::network_points::{solve_points, SteadyLimits};
+use sojourn_solve::markov::network_spec::NetworkSpec;
 use sojourn_solve::markov::network_state::StateLayout;
 use sojourn_solve::markov::sparse_generator::SparseGenerator;
 use sojourn_solve::markov::state_space::{explore, NoChain, StateSpace};
+use sojourn_solve::markov::transition_rates::Clocks;
 use sojourn_solve::markov::{steady_state, transient};
+
+use crate::network_spec::Spec;
 
 /// Adds this file's functions to the native module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -19,117 +24,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain_transient, module)?)
 }
 
-#[derive(FromPyObject)]
-struct Phase {
-    cls: usize,
-    start: f64,
-    done: f64,
-    moves: Vec<(usize, f64)>,
-}
-
-#[derive(FromPyObject)]
-struct Station {
-    rule: String,
-    servers: usize,
-    speed: Vec<f64>,
-    capacity: usize,
-    block: bool,
-    levels: bool,
-    phases: Vec<Phase>,
-}
-
-#[derive(FromPyObject)]
-struct Source {
-    cls: usize,
-    silent: Vec<Vec<(usize, f64)>>,
-    arriving: Vec<Vec<(usize, f64)>>,
-}
-
-#[derive(FromPyObject)]
-struct Limit {
-    size: usize,
-    inside: Vec<bool>,
-    lose: bool,
-}
-
-/// Node, class, probability, and the class as which a pass ended on the way.
-type Target = (usize, usize, f64, Option<usize>);
-
-/// The fields of `sojourn.solve.markov.network_spec.NetworkSpec`.
-#[derive(FromPyObject)]
-struct Spec {
-    stations: Vec<Station>,
-    priority: Vec<u16>,
-    population: Vec<usize>,
-    open: Vec<bool>,
-    routes: Vec<Vec<Target>>,
-    shortest: Vec<bool>,
-    sources: Vec<Source>,
-    limits: Vec<Limit>,
-    most_open: usize,
-}
-
-fn rule(name: &str) -> PyResult<network_spec::ServiceRule> {
-    Ok(match name {
-        "delay" => network_spec::ServiceRule::Delay,
-        "shared" => network_spec::ServiceRule::Shared,
-        "ordered" => network_spec::ServiceRule::Ordered,
-        "random" => network_spec::ServiceRule::Random,
-        "last" => network_spec::ServiceRule::Last,
-        "preemptive" => network_spec::ServiceRule::Preemptive,
-        "fork_join" => network_spec::ServiceRule::ForkJoin,
-        other => return Err(PyValueError::new_err(format!("rule {other}"))),
-    })
-}
-
-impl Station {
-    fn native(self) -> PyResult<network_spec::Station> {
-        let phase = |p: Phase| network_spec::ServicePhase {
-            class: p.cls,
-            start: p.start,
-            done: p.done,
-            moves: p.moves,
-        };
-        Ok(network_spec::Station {
-            rule: rule(&self.rule)?,
-            servers: self.servers,
-            speed: self.speed,
-            capacity: self.capacity,
-            block: self.block,
-            levels: self.levels,
-            phases: self.phases.into_iter().map(phase).collect(),
-        })
-    }
-}
-
-impl Spec {
-    fn native(self) -> PyResult<network_spec::NetworkSpec> {
-        let target = |(node, class, p, ended): Target| network_spec::RouteTarget { node, class, p, ended };
-        let source =
-            |s: Source| network_spec::ArrivalSource { class: s.cls, silent: s.silent, arriving: s.arriving };
-        let limit = |l: Limit| network_spec::PopulationLimit { size: l.size, inside: l.inside, lose: l.lose };
-        Ok(network_spec::NetworkSpec {
-            stations: self.stations.into_iter().map(Station::native).collect::<PyResult<_>>()?,
-            classes: self.open.len(),
-            priority: self.priority,
-            population: self.population,
-            open: self.open,
-            routes: self.routes.into_iter().map(|r| r.into_iter().map(target).collect()).collect(),
-            shortest: self.shortest,
-            sources: self.sources.into_iter().map(source).collect(),
-            limits: self.limits.into_iter().map(limit).collect(),
-            most_open: self.most_open,
-        })
-    }
-}
-
+type Measures<'py> = Bound<'py, PyDict>;
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 type Sparse<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Vector<'py>, Vector<'py>);
+
+fn duration(limit_s: f64) -> Duration {
+    Duration::try_from_secs_f64(limit_s.max(0.0)).unwrap_or(Duration::MAX)
+}
 
 /// The states of a network and their generator.
 #[pyclass(frozen)]
 struct NetworkChain {
-    spec: network_spec::NetworkSpec,
+    spec: NetworkSpec,
     explored: StateSpace,
 }
 
@@ -164,8 +70,8 @@ impl NetworkChain {
         skewed: bool,
         limit_s: f64,
     ) -> PyResult<(Vector<'py>, f64, usize)> {
-        let limit = Duration::try_from_secs_f64(limit_s.max(0.0)).unwrap_or(Duration::MAX);
-        let s = py.detach(|| steady_state::steady(&self.explored.chain, tolerance, most, skewed, limit));
+        let limit = duration(limit_s);
+        let s = py.detach(|| steady_state::steady(&self.chain(), tolerance, most, skewed, limit));
         if s.late {
             return Err(PyTimeoutError::new_err(format!("{} cycles", s.cycles)));
         }
@@ -174,27 +80,63 @@ impl NetworkChain {
 
     /// Rates into each state: start, from, rate, and the rate at which each is left.
     fn generator<'py>(&self, py: Python<'py>) -> Sparse<'py> {
-        let chain = &self.explored.chain;
+        let chain = self.chain();
         let start: Vec<i64> = chain.start.iter().map(|&s| s as i64).collect();
         let from: Vec<i32> = chain.from.iter().map(|&s| s as i32).collect();
-        let (rate, out) = (chain.rate.clone(), chain.out.clone());
-        (start.into_pyarray(py), from.into_pyarray(py), rate.into_pyarray(py), out.into_pyarray(py))
+        (
+            start.into_pyarray(py),
+            from.into_pyarray(py),
+            chain.rate.into_pyarray(py),
+            chain.out.into_pyarray(py),
+        )
     }
 
     /// What a distribution over the states means, by name.
-    fn measure<'py>(
-        &self,
-        py: Python<'py>,
-        p: PyReadonlyArray1<'py, f64>,
-    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+    fn measure<'py>(&self, py: Python<'py>, p: PyReadonlyArray1<'py, f64>) -> PyResult<Measures<'py>> {
         let p = p.as_slice()?;
         if p.len() != self.explored.keys.len() {
             return Err(PyValueError::new_err("one probability for each state"));
         }
-        let m = py.detach(|| measure(&self.spec, &self.explored, p));
+        let mut told =
+            py.detach(|| measure(&self.spec, &self.explored.keys, &[p], &[Clocks::of(&self.spec).rates]));
+        self.named(py, told.swap_remove(0))
+    }
+
+    /// (measures, residual, cycles) of each point: service as often as fast as `speeds` say, points × (node · classes + class).
+    /// As `steady` and `measure`, the states read once for all.
+    #[pyo3(signature = (speeds, tolerance, most, skewed = false, limit_s = f64::INFINITY))]
+    fn points<'py>(
+        &self,
+        py: Python<'py>,
+        speeds: PyReadonlyArray2<'py, f64>,
+        tolerance: f64,
+        most: usize,
+        skewed: bool,
+        limit_s: f64,
+    ) -> PyResult<Vec<(Measures<'py>, f64, usize)>> {
+        let limits = SteadyLimits { tolerance, most, skewed, limit: duration(limit_s) };
+        let width = self.spec.stations.len() * self.spec.classes;
+        if speeds.as_array().ncols() != width {
+            return Err(PyValueError::new_err(format!("{width} speeds for each point")));
+        }
+        let speeds = speeds.as_slice()?;
+        let found = py.detach(|| solve_points(&self.spec, &self.explored, speeds, limits));
+        if let Some(late) = found.iter().find(|point| point.late) {
+            return Err(PyTimeoutError::new_err(format!("{} cycles", late.cycles)));
+        }
+        found.into_iter().map(|s| Ok((self.named(py, s.measures)?, s.residual, s.cycles))).collect()
+    }
+}
+
+impl NetworkChain {
+    fn chain(&self) -> SparseGenerator {
+        self.explored.pattern.generator(&Clocks::of(&self.spec).rates)
+    }
+
+    fn named<'py>(&self, py: Python<'py>, m: MeanMeasures) -> PyResult<Measures<'py>> {
         let (at, c) = (StateLayout::new(&self.spec), self.spec.classes);
         let (k, limits) = (self.spec.stations.len(), self.spec.limits.len());
-        let found = pyo3::types::PyDict::new(py);
+        let found = PyDict::new(py);
         for (name, from, len) in [
             ("done", at.done(0, 0), k * c),
             ("lost", at.lost(0, 0), k * c),

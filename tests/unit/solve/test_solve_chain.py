@@ -97,6 +97,6 @@ def test_an_iteration_that_takes_longer_than_allowed_is_given_up() -> None:
     network = model.network
     with pytest.raises(TimeoutError):
         ctmc._solved(network, UNLIMITED, 0.0)
-    assert ctmc._solved(network, UNLIMITED, 60.0).status == "ok"
+    assert ctmc._solved(network, UNLIMITED, 60.0)[0].status == "ok"
     with pytest.raises(MethodRefused, match="not at its end after 0 s"):
-        ctmc._measured(network, RequestedOutputs(budget_s=0.0))
+        ctmc.run([network], RequestedOutputs(budget_s=0.0))

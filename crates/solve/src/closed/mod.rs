@@ -1,4 +1,4 @@
-//! Closed networks: exact mean value analysis and convolution.
+//! Closed networks: exact mean value analysis and convolution, and Linearizer.
 //!
 //! - `mva_single_class`       one class, single servers: the recursion over the population
 //! - `population_lattice`      vectors of populations in one row of memory
@@ -8,10 +8,12 @@
 //! - `open_rates`         the open network whose mean numbers are the populations: what keeps a convolution in range
 //! - `lattice_rows`         sums and recurrences over a lattice
 //! - `station_sums`         the numbers at one station, all others being summed up
+//! - `linearizer`   several classes, approximately, for many points
 //! - `convolution`  normalising constants and what follows from them, for stations of any speed
 
 pub mod convolution;
 pub mod lattice_rows;
+pub mod linearizer;
 pub mod mva_by_diagonals;
 pub mod mva_multiclass;
 pub mod mva_single_class;

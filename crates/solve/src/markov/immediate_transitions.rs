@@ -3,13 +3,14 @@
 use super::network_spec::ServiceRule;
 use super::network_state::{CustomerMove, NetworkState};
 use super::state_transitions::{Emit, TransitionWalker};
+use super::transition_rates::TransitionRate;
 
-/// States on the way, with the rate or probability that leads there.
-type Stack = Vec<(NetworkState, f64)>;
+/// States on the way, with the rate that leads there.
+type Stack = Vec<(NetworkState, TransitionRate)>;
 
 impl TransitionWalker<'_> {
     /// Emits where `state`, with customers moving, comes to rest. `first`: only the first of several outcomes.
-    pub fn settle(&self, state: NetworkState, rate: f64, first: bool, emit: &mut Emit<'_>) {
+    pub fn settle(&self, state: NetworkState, rate: TransitionRate, first: bool, emit: &mut Emit<'_>) {
         let mut stack: Stack = vec![(state, rate)];
         while let Some((mut state, rate)) = stack.pop() {
             // A free server chooses among those who wait before anybody arrives: who returns at once is not among them.
@@ -29,7 +30,7 @@ impl TransitionWalker<'_> {
     }
 
     /// A customer arrives: at a limit, then at the station.
-    fn place(&self, mut state: NetworkState, step: CustomerMove, rate: f64, stack: &mut Stack) {
+    fn place(&self, mut state: NetworkState, step: CustomerMove, rate: TransitionRate, stack: &mut Stack) {
         for l in step.limit..self.spec.limits.len() {
             let limit = &self.spec.limits[l];
             if !limit.inside[step.to] || limit.inside[step.from] {
@@ -76,7 +77,14 @@ impl TransitionWalker<'_> {
         }
     }
 
-    fn enter(&self, mut state: NetworkState, k: usize, class: usize, rate: f64, stack: &mut Stack) {
+    fn enter(
+        &self,
+        mut state: NetworkState,
+        k: usize,
+        class: usize,
+        rate: TransitionRate,
+        stack: &mut Stack,
+    ) {
         let station = &self.spec.stations[k];
         let priority = &self.spec.priority;
         let line = &mut state.lines[k];
@@ -101,7 +109,7 @@ impl TransitionWalker<'_> {
     }
 
     /// One state for each phase in which `class` may start at `k`.
-    fn spread(&self, state: &NetworkState, k: usize, class: usize, rate: f64, stack: &mut Stack) {
+    fn spread(&self, state: &NetworkState, k: usize, class: usize, rate: TransitionRate, stack: &mut Stack) {
         let station = &self.spec.stations[k];
         let phases = station.phases.iter().enumerate().rev();
         for (t, phase) in phases.filter(|(_, p)| p.class == class && p.start > 0.0) {
@@ -165,7 +173,7 @@ impl TransitionWalker<'_> {
         serving + usize::from(state.fixed[self.at.stuck + k])
     }
 
-    fn begin(&self, mut state: NetworkState, k: usize, rate: f64, stack: &mut Stack) {
+    fn begin(&self, mut state: NetworkState, k: usize, rate: TransitionRate, stack: &mut Stack) {
         if self.spec.stations[k].rule != ServiceRule::Random {
             let class = usize::from(state.lines[k].remove(0));
             return self.spread(&state, k, class, rate, stack);

@@ -11,27 +11,11 @@ pub struct SparseGenerator {
 
 impl SparseGenerator {
     /// From rows: state i leads to `to[start[i]..start[i + 1]]` (or the end); no rates to itself.
-    pub fn from_rows(mut start: Vec<usize>, to: Vec<u32>, rate: Vec<f64>) -> Self {
-        let n = start.len();
-        start.push(to.len());
-        let out = (0..n).map(|i| rate[start[i]..start[i + 1]].iter().sum()).collect();
-        let mut into = vec![0; n + 1];
-        for &j in &to {
-            into[j as usize + 1] += 1;
-        }
-        for j in 0..n {
-            into[j + 1] += into[j];
-        }
-        let (mut from, mut back, mut free) = (vec![0; to.len()], vec![0.0; to.len()], into.clone());
-        for i in 0..n {
-            for e in start[i]..start[i + 1] {
-                let place = &mut free[to[e] as usize];
-                from[*place] = i as u32;
-                back[*place] = rate[e];
-                *place += 1;
-            }
-        }
-        Self { start: into, from, rate: back, out }
+    pub fn from_rows(start: Vec<usize>, to: Vec<u32>, rate: Vec<f64>) -> Self {
+        let (start, from, rate) = transposed(start, &to, &rate);
+        let mut out = vec![0.0; start.len() - 1];
+        from.iter().zip(&rate).for_each(|(&i, &r): (&u32, &f64)| out[i as usize] += r);
+        Self { start, from, rate, out }
     }
 
     pub fn len(&self) -> usize {
@@ -59,6 +43,33 @@ impl SparseGenerator {
             0.0
         }
     }
+}
+
+/// From rows to who leads to each state: starts, states, and what stands at each entry.
+pub fn transposed<T: Copy + Default>(
+    mut start: Vec<usize>,
+    to: &[u32],
+    entries: &[T],
+) -> (Vec<usize>, Vec<u32>, Vec<T>) {
+    let n = start.len();
+    start.push(to.len());
+    let mut into = vec![0; n + 1];
+    for &j in to {
+        into[j as usize + 1] += 1;
+    }
+    for j in 0..n {
+        into[j + 1] += into[j];
+    }
+    let (mut from, mut back, mut free) = (vec![0; to.len()], vec![T::default(); to.len()], into.clone());
+    for i in 0..n {
+        for e in start[i]..start[i + 1] {
+            let place = &mut free[to[e] as usize];
+            from[*place] = i as u32;
+            back[*place] = entries[e];
+            *place += 1;
+        }
+    }
+    (into, from, back)
 }
 
 /// Scales to sum 1; all equal where the sum is 0.

@@ -1,9 +1,10 @@
 //! Every state that can be reached from the first, numbered in the order of their discovery.
 
+use super::generator_pattern::{GeneratorPattern, PatternRows};
 use super::network_spec::NetworkSpec;
 use super::network_state::{CustomerMove, NetworkState};
-use super::sparse_generator::SparseGenerator;
 use super::state_transitions::TransitionWalker;
+use super::transition_rates::TransitionRate;
 
 /// Why a network has no chain.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,10 +82,10 @@ fn hash(key: &[u16]) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// A network's states and their generator.
+/// A network's states and their generator, whatever its rates are.
 pub struct StateSpace {
     pub keys: StateKeys,
-    pub chain: SparseGenerator,
+    pub pattern: GeneratorPattern,
 }
 
 /// All states reachable from the start, at most `most`.
@@ -99,7 +100,7 @@ pub fn explore(spec: &NetworkSpec, most: usize) -> Result<StateSpace, NoChain> {
     let mut key = Vec::new();
     walker.at.encode(&start(&walker)?, &mut key);
     keys.number(&key);
-    let mut rows = GeneratorRows::default();
+    let mut rows = PatternRows::default();
     let mut state = walker.at.empty();
     let mut i = 0;
     while i < keys.len() {
@@ -109,7 +110,7 @@ pub fn explore(spec: &NetworkSpec, most: usize) -> Result<StateSpace, NoChain> {
             walker.at.encode(next, &mut key);
             let to = keys.number(&key);
             if to != own {
-                rows.row.push((to, rate));
+                rows.push(to, rate);
             }
         });
         if keys.len() > most {
@@ -120,31 +121,7 @@ pub fn explore(spec: &NetworkSpec, most: usize) -> Result<StateSpace, NoChain> {
         }
         i += 1;
     }
-    Ok(StateSpace { chain: SparseGenerator::from_rows(rows.start, rows.to, rows.rate), keys })
-}
-
-/// Rows of a generator while they are made.
-#[derive(Default)]
-struct GeneratorRows {
-    row: Vec<(u32, f64)>,
-    start: Vec<usize>,
-    to: Vec<u32>,
-    rate: Vec<f64>,
-}
-
-impl GeneratorRows {
-    /// Ends a row, equal targets added up; false where it is empty.
-    fn close(&mut self) -> bool {
-        self.start.push(self.to.len());
-        self.row.sort_unstable_by_key(|&(to, _)| to);
-        for same in self.row.chunk_by(|a, b| a.0 == b.0) {
-            self.to.push(same[0].0);
-            self.rate.push(same.iter().map(|&(_, rate)| rate).sum());
-        }
-        let some = !self.row.is_empty();
-        self.row.clear();
-        some
-    }
+    Ok(StateSpace { pattern: rows.pattern(), keys })
 }
 
 /// Everybody thinks, or is where there is room first.
@@ -155,7 +132,8 @@ pub fn start(walker: &TransitionWalker<'_>) -> Result<NetworkState, NoChain> {
             let place = room(walker, &state, class).ok_or(NoChain::NoRoom)?;
             state.moving.push(CustomerMove { from: spec.outside(), to: place, class, limit: 0 });
             let mut settled = Vec::new();
-            walker.settle(state.clone(), 1.0, true, &mut |_, next| settled.push(next.clone()));
+            let at_once = TransitionRate { clock: 0, times: 1.0 };
+            walker.settle(state.clone(), at_once, true, &mut |_, next| settled.push(next.clone()));
             state = settled.swap_remove(0);
         }
     }

@@ -2,20 +2,22 @@
 
 use super::network_spec::{NetworkSpec, RouteTarget, ServiceRule};
 use super::network_state::{CustomerMove, NetworkState, StateLayout};
+use super::transition_rates::{Clocks, TransitionRate};
 
 /// Walks the states of a network. With `marking` the states that it emits say what happened.
 pub struct TransitionWalker<'a> {
     pub spec: &'a NetworkSpec,
     pub at: StateLayout,
+    pub clocks: Clocks,
     pub marking: bool,
 }
 
-/// Takes a rate in 1/s and where it leads.
-pub type Emit<'e> = dyn FnMut(f64, &NetworkState) + 'e;
+/// Takes a rate and where it leads.
+pub type Emit<'e> = dyn FnMut(TransitionRate, &NetworkState) + 'e;
 
 impl<'a> TransitionWalker<'a> {
     pub fn new(spec: &'a NetworkSpec) -> Self {
-        Self { spec, at: StateLayout::new(spec), marking: false }
+        Self { spec, at: StateLayout::new(spec), clocks: Clocks::of(spec), marking: false }
     }
 
     pub fn mark(&self, state: &mut NetworkState, what: usize) {
@@ -65,35 +67,38 @@ impl<'a> TransitionWalker<'a> {
         let first = self.at.slots[k];
         let scale = if station.speed.is_empty() { 1.0 } else { station.scale(self.number(state, k)) };
         for (t, phase) in station.phases.iter().enumerate().filter(|&(t, _)| state.fixed[first + t] > 0) {
-            let rate = scale * f64::from(state.fixed[first + t]);
-            for &(to, speed) in &phase.moves {
+            let times = scale * f64::from(state.fixed[first + t]);
+            for (n, &(to, _)) in phase.moves.iter().enumerate() {
                 let mut next = state.clone();
                 next.fixed[first + t] -= 1;
                 next.fixed[first + to] += 1;
-                emit(rate * speed, &next);
+                emit(TransitionRate { clock: self.clocks.moved(k, t, n), times }, &next);
             }
             if phase.done > 0.0 {
                 let mut next = state.clone();
                 next.fixed[first + t] -= 1;
-                self.leave(&next, k, phase.class, rate * phase.done, emit);
+                let clock = self.clocks.done(k, t);
+                self.leave(&next, k, phase.class, TransitionRate { clock, times }, emit);
             }
         }
     }
 
     fn listed(&self, state: &NetworkState, k: usize, emit: &mut Emit<'_>) {
         let station = &self.spec.stations[k];
-        let scale = station.scale(state.lines[k].len());
+        let times = station.scale(state.lines[k].len());
         for place in self.served(state, k) {
-            let phase = &station.phases[usize::from(state.lines[k][place])];
-            for &(to, speed) in &phase.moves {
+            let t = usize::from(state.lines[k][place]);
+            let phase = &station.phases[t];
+            for (n, &(to, _)) in phase.moves.iter().enumerate() {
                 let mut next = state.clone();
                 next.lines[k][place] = to as u16;
-                emit(scale * speed, &next);
+                emit(TransitionRate { clock: self.clocks.moved(k, t, n), times }, &next);
             }
             if phase.done > 0.0 {
                 let mut next = state.clone();
                 next.lines[k].remove(place);
-                self.leave(&next, k, phase.class, scale * phase.done, emit);
+                let clock = self.clocks.done(k, t);
+                self.leave(&next, k, phase.class, TransitionRate { clock, times }, emit);
             }
         }
     }
@@ -106,7 +111,8 @@ impl<'a> TransitionWalker<'a> {
         for b in slots.clone() {
             let Some(&class) = state.lines[k].get(usize::from(state.fixed[b])) else { continue };
             let class = usize::from(class);
-            let rate = station.phases.iter().find(|p| p.class == class).map_or(0.0, |p| p.done);
+            let Some(t) = station.phases.iter().position(|p| p.class == class) else { continue };
+            let rate = TransitionRate { clock: self.clocks.done(k, t), times: 1.0 };
             let mut next = state.clone();
             next.fixed[b] += 1;
             next.fixed[slots.clone()].sort_unstable();
@@ -123,12 +129,15 @@ impl<'a> TransitionWalker<'a> {
     fn source(&self, state: &NetworkState, i: usize, emit: &mut Emit<'_>) {
         let (source, place) = (&self.spec.sources[i], self.at.sources + i);
         let phase = usize::from(state.fixed[place]);
-        for &(to, rate) in &source.silent[phase] {
+        let rate = |n| TransitionRate { clock: self.clocks.changed(i, phase, n), times: 1.0 };
+        for (n, &(to, _)) in source.silent[phase].iter().enumerate() {
             let mut next = state.clone();
             next.fixed[place] = to as u16;
-            emit(rate, &next);
+            emit(rate(n), &next);
         }
-        for &(to, rate) in &source.arriving[phase] {
+        let silent = source.silent[phase].len();
+        for (n, &(to, _)) in source.arriving[phase].iter().enumerate() {
+            let rate = rate(silent + n);
             let mut next = state.clone();
             next.fixed[place] = to as u16;
             if usize::from(next.fixed[self.at.open]) >= self.spec.most_open {
@@ -142,7 +151,7 @@ impl<'a> TransitionWalker<'a> {
     }
 
     /// A customer has ended its service at `k` (and is no longer in `state` there): to each place it may go next.
-    fn leave(&self, state: &NetworkState, k: usize, class: usize, rate: f64, emit: &mut Emit<'_>) {
+    fn leave(&self, state: &NetworkState, k: usize, class: usize, rate: TransitionRate, emit: &mut Emit<'_>) {
         let number = k * self.spec.classes + class;
         let targets = &self.spec.routes[number];
         let least = if self.spec.shortest[number] {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn.model.network_arrays import Array
 from sojourn.solve.closed import chain_arrays
@@ -54,7 +55,7 @@ def start(s: SingleServers) -> Array:
     return np.asarray(s.demands_s / np.where(total > 0, total, 1.0)[:, None, :] * s.population[:, None, :])
 
 
-def iterate(step: Callable[[Array], Array], first: Array) -> tuple[Array, Array]:
+def iterate(step: Callable[[Array], Array], first: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Repeats `step` until nothing moves by more than a tolerance; the last value, and which points got there."""
     value = first
     for _ in range(ROUNDS):
@@ -66,7 +67,9 @@ def iterate(step: Callable[[Array], Array], first: Array) -> tuple[Array, Array]
     return value, moved <= TOLERANCE
 
 
-def answer(c: chain_arrays.ChainArrays, s: SingleServers, x: Array, queue: Array, settled: Array) -> Solution:
+def answer(
+    c: chain_arrays.ChainArrays, s: SingleServers, x: Array, queue: Array, settled: NDArray[np.bool_]
+) -> Solution:
     """As a Solution: the delays that stand for servers count at their stations."""
     servers = np.where(c.delay, 1.0, c.servers)[:, :, None]
     closed = queue + x[:, None, :] * s.beside_s

@@ -20,7 +20,6 @@ import numpy as np
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.closed import approximate_mva, chain_arrays
 from sojourn.solve.closed.closed_refusals import roughly
-from sojourn.solve.closed.linearizer import less_one
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 
@@ -30,7 +29,7 @@ PASSES = 100
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     c = chain_arrays.of(networks)
     s = approximate_mva.single(c)
-    less = less_one(s.population)
+    less = _less_one(s.population)  # P x (R + 1) x R: N - e_0 … N - e_(R-1), N
     gamma = np.zeros_like(s.demands_s)
     total = np.repeat(approximate_mva.start(s).sum(axis=2)[:, None], less.shape[1], axis=1)  # P x (R + 1) x K
     for _ in range(PASSES):
@@ -42,6 +41,11 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
             break
     _, queue, x = _step(s, less, total, gamma)
     return approximate_mva.answer(c, s, x[:, -1], queue[:, -1], settled & (moved < 1e-8))
+
+
+def _less_one(population: Array) -> Array:
+    rows = np.maximum(population[:, None, :] - np.eye(population.shape[1])[None], 0)
+    return np.concatenate([rows, population[:, None, :]], axis=1)
 
 
 def _totals(s: approximate_mva.SingleServers, less: Array, gamma: Array, total: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import as_points
+from sojourn.solve.markov.network_chain import differ_in_speeds
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.solution import Solution
 
@@ -89,9 +90,12 @@ def answer(networks: Sequence[Network], found: Sequence[ChainMeasures], wanted: 
     through, outside = np.full((points, shape[2]), np.nan), np.zeros((points, shape[2]))
     refused = np.zeros((points, shape[2]))  # 1/s of each class that are lost anywhere
     more: list[dict[str, Any]] = []
-    for i, (network, point) in enumerate(zip(networks, found, strict=True)):
+    every = as_points(networks)
+    alike = differ_in_speeds(every)  # of which nothing here depends
+    for i, point in enumerate(found):
         if not point.measures:
             continue
+        network = every.bases[every.which[i]] if alike else every[i]
         m = {
             name: np.array(point.measures[name]).reshape(-1, shape[2])
             for name in ("present", "square", "busy", "line", "blocked", "done", "lost")
@@ -109,7 +113,7 @@ def answer(networks: Sequence[Network], found: Sequence[ChainMeasures], wanted: 
         more += _more(network, point.measures, i, wanted) if wanted.further else []
     with np.errstate(divide="ignore", invalid="ignore"):
         waiting, stuck = line / rate, blocked / rate
-    bases = as_points(networks).bases  # what is lost does not depend on numbers
+    bases = every.bases  # what is lost does not depend on numbers
     lossy = any(np.isfinite(x.capacity).any() for x in bases)
     closing = any(limit.on_full == "lose" for x in bases for limit in x.limits)
     status = [point.status for point in found]

@@ -28,10 +28,11 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import MethodRefused
-from sojourn.model.network_arrays import Network
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import as_points
 from sojourn.solve.markov.chain_applicability import refuses
 from sojourn.solve.markov.chain_solution import ChainMeasures, answer
-from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain
+from sojourn.solve.markov.network_chain import CYCLES, TOLERANCE, network_chain, same_chains, unchanged
 from sojourn.solve.markov.network_spec import UNLIMITED
 from sojourn.solve.markov.open_truncation import MOST_CUSTOMERS, wanted_bound
 from sojourn.solve.markov.stability import saturation, unstable
@@ -45,24 +46,40 @@ STATE_S = 7e-5  # to find a state, and its share of all cycles
 SLOW = 30  # cycles, from which on a small residual does not say enough
 OVER = 1.5  # of the time allowed, after which an iteration that was thought to fit is given up
 FEW_STATES = 60_000  # to which it is aimed at
+AT_ONCE = 1_000_000  # states of all points that are solved without a pause, in which Ctrl-C waits
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    return answer(networks, [_measured(n, wanted) for n in networks], wanted)
+    points = as_points(networks)
+    found: dict[int, ChainMeasures] = {}
+    for network, own, speeds in same_chains(points):
+        solved = _closed(network, speeds, wanted) if network.closed.all() else [_open(points[p], wanted) for p in own]
+        found.update(zip(own, solved, strict=True))
+    return answer(points, [found[p] for p in range(len(points))], wanted)
 
 
-def _measured(network: Network, wanted: RequestedOutputs) -> ChainMeasures:
+def _closed(network: Network, speeds: Array, wanted: RequestedOutputs) -> list[ChainMeasures]:
+    """Of `network` at each of `speeds`, as `same_chains` gives them."""
+    try:
+        return _solved(network, UNLIMITED, OVER * wanted.budget_s, speeds)
+    except TimeoutError:
+        raise _late(wanted) from None
+
+
+def _late(wanted: RequestedOutputs) -> MethodRefused:
+    value = f"its iteration was not at its end after {OVER * wanted.budget_s:g} s"
+    remedy = f"ask for it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
+    return MethodRefused(value, "method ctmc", remedy)
+
+
+def _open(network: Network, wanted: RequestedOutputs) -> ChainMeasures:
     if text := unstable(network):
         return ChainMeasures.unstable(text)
     try:
-        if network.closed.all():
-            return _solved(network, UNLIMITED, OVER * wanted.budget_s)
         most = max(wanted_bound(network), 2 * (wanted.probabilities or 0))
         found = _widened(network, _fitting(network, most), wanted.budget_s)
     except TimeoutError:
-        value = f"its iteration was not at its end after {OVER * wanted.budget_s:g} s"
-        remedy = f"ask for it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
-        raise MethodRefused(value, "method ctmc", remedy) from None
+        raise _late(wanted) from None
     if found.status == "unstable" or found.truncation <= GOOD_CUT:
         return found
     raise MethodRefused(
@@ -74,7 +91,7 @@ def _measured(network: Network, wanted: RequestedOutputs) -> ChainMeasures:
 def _widened(network: Network, most: int, budget_s: float) -> ChainMeasures:
     """With at most `most` open customers, or more, until what is cut off is little or no more fit into states and time."""
     started = time.monotonic()
-    found = _solved(network, most, OVER * budget_s)
+    (found,) = _solved(network, most, OVER * budget_s)
     while found.truncation > AIM and (more := _fitting(network, _enough(found, most))) > most:
         count = states(network, more) * found.states / states(network, most)  # as the estimate was off so far
         late = found.truncation <= GOOD_CUT and count > FEW_STATES
@@ -82,7 +99,7 @@ def _widened(network: Network, most: int, budget_s: float) -> ChainMeasures:
             break
         left_s = OVER * budget_s - (time.monotonic() - started)
         try:
-            last, most, found = found, more, _solved(network, more, left_s)
+            last, most, (found,) = found, more, _solved(network, more, left_s)
         except TimeoutError:
             break
         if last.piled_up and found.piled_up and saturation(network) is None:
@@ -99,16 +116,25 @@ def _enough(found: ChainMeasures, most: int) -> int:
     return min(2 * most, most + 2 + int(np.ceil(1.2 * np.log(found.truncation / AIM) / -np.log(found.ratio))))
 
 
-def _solved(network: Network, most_open: int, limit_s: float) -> ChainMeasures:
-    """TimeoutError where the iteration is not at its end after `limit_s`."""
+def _solved(network: Network, most_open: int, limit_s: float, speeds: Array | None = None) -> list[ChainMeasures]:
+    """Of `network` at each of `speeds` (None: as it is). TimeoutError where the iteration of one is not at its end after `limit_s`."""
     started = time.monotonic()
     chain = network_chain(network, most_open)
-    p, residual, cycles = chain.steady(TOLERANCE, CYCLES, False, limit_s - (time.monotonic() - started))
-    measures, apart = chain.measure(p), 0.0
-    if cycles > SLOW:
-        other = chain.steady(TOLERANCE, CYCLES, True, limit_s - (time.monotonic() - started))[0]
-        apart = _apart(measures, chain.measure(other))
-    return ChainMeasures.of(measures, len(p), most_open, residual, residual <= GOOD and apart <= GOOD_CUT, apart)
+    speeds = unchanged(network) if speeds is None else speeds
+
+    def measured(some: Array, skewed: bool) -> list[tuple[dict[str, Any], float, int]]:
+        return chain.points(some, TOLERANCE, CYCLES, skewed, limit_s - (time.monotonic() - started))
+
+    at_once = max(AT_ONCE // len(chain), 1)
+    found = [one for i in range(0, len(speeds), at_once) for one in measured(speeds[i : i + at_once], False)]
+    slow = [i for i, (_, _, cycles) in enumerate(found) if cycles > SLOW]
+    apart = dict.fromkeys(range(len(found)), 0.0)
+    for i in slow:
+        apart[i] = _apart(found[i][0], measured(speeds[i : i + 1], True)[0][0])
+    return [
+        ChainMeasures.of(m, len(chain), most_open, residual, residual <= GOOD and apart[i] <= GOOD_CUT, apart[i])
+        for i, (m, residual, _) in enumerate(found)
+    ]
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> float:

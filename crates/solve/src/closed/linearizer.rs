@@ -1,0 +1,155 @@
+//! Linearizer (K. M. Chandy, D. Neuse: Commun. ACM 25(2), 1982, pp. 126-134): letters and limits in
+//! `python/sojourn/solve/closed/linearizer.py`. Single servers; several points at once, each for itself.
+
+use rayon::prelude::*;
+
+/// Solutions at N and at N less one of each class; the last is the answer.
+const PASSES: usize = 3;
+
+/// Single servers that K stations and R classes stand for; `demands_s` K x R.
+#[derive(Clone, Copy)]
+pub struct SingleServers<'a> {
+    pub demands_s: &'a [f64],
+    pub think_s: &'a [f64],
+    pub population: &'a [f64],
+}
+
+/// Until no number moves by more than `tolerance`, relative to one more than it, or for `rounds`.
+#[derive(Clone, Copy)]
+pub struct Stop {
+    pub tolerance: f64,
+    pub rounds: usize,
+}
+
+/// Mean numbers and residence times, K x R.
+#[derive(Clone, Debug)]
+pub struct LinearizerAnswer {
+    pub queue: Vec<f64>,
+    pub residence_s: Vec<f64>,
+    pub settled: bool,
+}
+
+pub fn run(points: &[SingleServers<'_>], stop: Stop) -> Vec<LinearizerAnswer> {
+    points.par_iter().map(|point| solve(point, stop)).collect()
+}
+
+fn solve(s: &SingleServers<'_>, stop: Stop) -> LinearizerAnswer {
+    let (classes, size) = (s.population.len(), s.demands_s.len());
+    let mut levels: Vec<Level> =
+        (0..=classes).map(|j| Level::new(s, if j < classes { Some(j) } else { None })).collect();
+    let mut change = vec![0.0; size * classes];
+    let mut settled = false;
+    for pass in 1..=PASSES {
+        if pass == PASSES {
+            settled = levels[classes].iterate(s, &change, stop);
+            break;
+        }
+        for level in &mut levels {
+            level.iterate(s, &change, stop);
+        }
+        let full = &levels[classes];
+        for (j, level) in levels[..classes].iter().enumerate() {
+            for at in 0..size {
+                let r = at % classes;
+                let there = level.population[r] > 0.0;
+                change[at * classes + j] = if there { level.share(at, r) - full.share(at, r) } else { 0.0 };
+            }
+        }
+    }
+    let full = &mut levels[classes];
+    full.step(s, &change);
+    LinearizerAnswer {
+        queue: std::mem::take(&mut full.queue),
+        residence_s: std::mem::take(&mut full.residence_s),
+        settled,
+    }
+}
+
+/// The network at one population.
+struct Level {
+    population: Vec<f64>,
+    queue: Vec<f64>,
+    residence_s: Vec<f64>,
+    found: Vec<f64>,
+}
+
+impl Level {
+    /// With one customer less of a class; customers spread as their demands say, thinking too.
+    fn new(s: &SingleServers<'_>, less: Option<usize>) -> Self {
+        let classes = s.population.len();
+        let mut population = s.population.to_vec();
+        if let Some(j) = less {
+            population[j] = (population[j] - 1.0).max(0.0);
+        }
+        let mut queue = s.demands_s.to_vec();
+        for (r, &number) in population.iter().enumerate() {
+            let total = s.think_s[r] + s.demands_s.iter().skip(r).step_by(classes).sum::<f64>();
+            let each = if total > 0.0 { number / total } else { number };
+            queue.iter_mut().skip(r).step_by(classes).for_each(|q| *q *= each);
+        }
+        Self { population, residence_s: vec![0.0; queue.len()], found: vec![0.0; queue.len()], queue }
+    }
+
+    fn share(&self, at: usize, class: usize) -> f64 {
+        let number = self.population[class];
+        self.queue[at] / if number > 0.0 { number } else { 1.0 }
+    }
+
+    fn iterate(&mut self, s: &SingleServers<'_>, change: &[f64], stop: Stop) -> bool {
+        (0..stop.rounds).any(|_| self.step(s, change) <= stop.tolerance)
+    }
+
+    /// One step; the largest move of a number, relative to one more than it.
+    fn step(&mut self, s: &SingleServers<'_>, change: &[f64]) -> f64 {
+        let classes = self.population.len();
+        self.found.fill(0.0);
+        for at in 0..self.queue.len() {
+            let (first, r) = (at - at % classes, at % classes);
+            let share = self.share(at, r);
+            for (j, found) in self.found[first..first + classes].iter_mut().enumerate() {
+                let met = if r == j { (self.population[r] - 1.0).max(0.0) } else { self.population[r] };
+                *found += met * (share + change[at * classes + j]);
+            }
+        }
+        for (at, residence) in self.residence_s.iter_mut().enumerate() {
+            *residence = s.demands_s[at] * (1.0 + self.found[at].max(0.0));
+        }
+        let mut moved = 0.0_f64;
+        for j in 0..classes {
+            let total = s.think_s[j] + self.residence_s.iter().skip(j).step_by(classes).sum::<f64>();
+            let x = self.population[j] / if total > 0.0 { total } else { 1.0 };
+            for at in (j..self.queue.len()).step_by(classes) {
+                let new = self.residence_s[at] * x;
+                moved = moved.max((new - self.queue[at]).abs() / (1.0 + new.abs()));
+                self.queue[at] = new;
+            }
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STOP: Stop = Stop { tolerance: 1e-12, rounds: 20_000 };
+
+    #[test]
+    fn one_customer_waits_for_nobody() {
+        let point =
+            SingleServers { demands_s: &[0.2, 0.0, 0.5, 0.0], think_s: &[1.0, 1.0], population: &[1.0, 0.0] };
+        let found = &run(&[point], STOP)[0];
+        assert!(found.settled);
+        assert!((found.queue[0] - 0.2 / 1.7).abs() < 1e-15 && (found.queue[2] - 0.5 / 1.7).abs() < 1e-15);
+        assert_eq!(found.queue[1], 0.0);
+    }
+
+    /// Equal stations hold equal shares at every population, which is what Linearizer supposes: exact, X = N/(D (K + N - 1)).
+    #[test]
+    fn equal_stations_are_exact() {
+        let point = SingleServers { demands_s: &[0.1; 8], think_s: &[0.0, 0.0], population: &[3.0, 5.0] };
+        let found = &run(&[point], STOP)[0];
+        let residence = 0.1 * (1.0 + 7.0 / 4.0);
+        assert!(found.residence_s.iter().all(|r| (r / residence - 1.0).abs() < 1e-11), "{found:?}");
+    }
+}
