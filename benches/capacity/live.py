@@ -201,11 +201,12 @@ def summary(file: Path) -> str:
     inside, touched, agreed = (
         sum(one[name] for one in judged if one.get(name)) for name in ("inside", "touches", "agrees")
     )
+    agrees = f"agrees in {agreed}, " if "agrees" in frame.columns else ""
     level = stats.binomtest(inside, max(len(judged), 1)).proportion_ci(LEVEL, "wilson")
     width = np.median([one["half_width"] for one in good]) if good else math.nan
     lines += [
         f"\n{len(good)} of {len(rows)} answered; truth inside in {inside} of {len(judged)} judged "
-        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), agrees in {agreed}, touched in {touched}; half-width {width:.1%} "
+        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), {agrees}touched in {touched}; half-width {width:.1%} "
         f"(median); at most {frame['took_s'].max():.0f} s and {frame['runs'].max()} runs; highest rate {frame['most'].max():.2f} of "
         "saturation"
     ]
