@@ -34,14 +34,20 @@ def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effec
 
 def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
     """Of observations in the order of time, each of which happened or did not."""
+    each = np.asarray(happened, float)
+    return share_interval(float(each.sum()), len(each), level, clustering(each, level))
+
+
+def clustering(happened: ArrayLike, level: float = USUAL_LEVEL) -> float:
+    """`effect` of observations in the order of time, 1 to how many happened; 1 of too few."""
     from scipy.special import ndtri, stdtrit  # slow to import
 
     each = np.asarray(happened, float)
     count, size = float(each.sum()), len(each) // BATCHES
     if size < LEAST or not 0 < count < len(each):
-        return share_interval(count, len(each), level)
+        return 1.0
     share = count / len(each)
     batches = each[: size * BATCHES].reshape(BATCHES, size).mean(axis=1)
     effect = float(batches.var(ddof=1)) * size / (share * (1 - share))
     effect *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
-    return share_interval(count, len(each), level, min(max(effect, 1.0), count))
+    return min(max(effect, 1.0), count)

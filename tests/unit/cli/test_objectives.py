@@ -16,6 +16,7 @@ from sojourn.cli.measure_table import finish
 from sojourn.errors import LoadError, ObjectiveMissed, QueryError, ServiceError
 from sojourn.query.objectives import demand_met, judge, lines, read_objectives
 from sojourn.runs.run_folder import RunFolder
+from sojourn.stats.share_interval import share_interval
 
 
 @pytest.mark.parametrize(
@@ -104,13 +105,23 @@ def test_met_or_missed(tmp_path: Path) -> None:
     demand_met(met, "load")
     missed = judge(folder, read_objectives(["p90 < 80ms and errors <= 10%"]), whole=True)
     assert [one["met"] for one in missed] == [False, True]
+    # two of twenty batches of five failed: their variance is 20/19 0.09, that of single ones 0.09/5; Student's quantile over the normal one
+    low, high = share_interval(10, 100, effect=5 * 20 / 19 * (1.7291 / 1.6449) ** 2)
     assert lines(missed) == [
         "p90 < 80ms: 81.0 ms, MISSED",
-        "errors <= 10%: 10.0 % (5.53 % … 16.37 %), met",
-    ]  # Clopper, Pearson: 10 of 100
+        f"errors <= 10%: 10.0 % ({100 * low:.2f} % … {100 * high:.2f} %), met",
+    ]
     with pytest.raises(ObjectiveMissed, match="p90 < 80ms: 81.0 ms"):
         demand_met(missed, "load")
     assert not read_objectives(["rate > 0"])[0].met(None), "what does not exist is not met"
+
+
+def test_of_a_whole_run_without_records_each_failed_by_itself(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run")
+    (folder.path / "requests.parquet").unlink()
+    (found,) = judge(RunFolder.open(folder.path), read_objectives(["errors <= 10%"]), whole=True)
+    # Clopper, Pearson: 10 of 100
+    assert (found["low"], found["high"]) == pytest.approx((0.0553, 0.1637), abs=1e-4)
 
 
 def test_exit_of_runs_that_are_not_valid() -> None:
