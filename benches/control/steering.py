@@ -3,7 +3,7 @@
 Two hosts with two NICs between them, each request packet costs 1.5 ms in the soft interrupt, and at the start both NICs interrupt core 0.
 First the saturation rate of that is measured (closed loop, 10 s). From it the policy `configurations` gets what `one core` and `spread`
 carry: the training is of `one core` alone, `spread` is predicted. DATE-steering/prediction.json is on disk before the load begins.
-Then Poisson arrivals: below the knee, above it, at the edge of what one core carries, below it again; `sojourn control --live --act`
+Then Poisson arrivals: below the knee, above it, at the edge of what one core carries, below it again; `sojourn control live --act`
 sees only the service's /metrics, every 2 s, and steers.
 
 A core serves its requests one by one: saturation 1 / D, and as M/M/1 a tail of ln 100 / (1 / D - rate) at 99 %. One core: core 0 has
@@ -138,7 +138,7 @@ def controlled(place: NamespaceBackend, lanes: list[dict[str, Any]], said: dict[
     generator = load(place, split, folder / "run", duration_s=SECONDS, start_at_s=begin_s)
     host = lanes[0]["targets"][0]["url"].removesuffix("/wait")
     controller = subprocess.Popen(
-        ["nsenter", f"--net={place.client_network}", sys.executable, "-m", "sojourn", "control", str(policy), "--live", host, "--act",
+        ["nsenter", f"--net={place.client_network}", sys.executable, "-m", "sojourn", "control", "live", str(policy), host, "--act",
          "--force", "--out", str(folder / "log"), "--stop-after", f"{SECONDS + 12:g}s"],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip

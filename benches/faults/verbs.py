@@ -243,7 +243,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
     of, on = {"fixtures": fixtures}, ("--on", "local:2")
     sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--csv")
     bought = ("--vary", "stations.app.servers=1..8", "--cost", "stations.app.servers", "--objective", "mean < 50ms")
-    live = ("--live", "http://127.0.0.1:8380", "--act", "--force", "--lease", "2s", "--stop-after", "2s")
+    live = ("http://127.0.0.1:8380", "--act", "--force", "--lease", "2s", "--stop-after", "2s")
     board = ("--db", "auto", "--folder", "cluster", "--scale", "0.001", "--page-work", "0")
     made = [
         MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
@@ -260,6 +260,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
         Verb(
             "control",
             "control",
+            "simulate",
             "policy.toml",
             "--on",
             "pool.toml",
@@ -271,7 +272,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "log",
             **of,
         ),
-        LiveControlVerb("control live", "control", "fixed.toml", *live, "--out", "log", **of),
+        LiveControlVerb("control live", "control", "live", "fixed.toml", *live, "--out", "log", **of),
         Served("serve web", "serve", "web", "--port", "8080", port=8080, **of),
         KvProxy("serve kv-proxy", "serve", "kv-proxy", "--server", f"127.0.0.1:{KvProxy.behind}", "--log", "log", **of),
         MessageServiceVerb("serve messages", "serve", "messages", "--folder", "cluster", "--log", "log", **of),

@@ -1,4 +1,4 @@
-"""`sojourn control --live FILE` on a service that knows nothing of sojourn: metrics of its own names, settings by its user's commands."""
+"""`sojourn control live POLICY FILE` on a service that knows nothing of sojourn: metrics of its own names, settings by commands."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def policy(own: ResizableService, options: str = "workers = 9\nperiod_s = 0.3", 
 
 
 def controller(own: ResizableService, file: Path, *more: str) -> subprocess.Popen[str]:
-    words = ["control", str(file), "--live", str(own.file), "--out", str(own.folder / "log"), *more]
+    words = ["control", "live", str(file), str(own.file), "--out", str(own.folder / "log"), *more]
     return subprocess.Popen(
         [sys.executable, "-m", "sojourn", *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

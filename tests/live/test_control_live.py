@@ -198,7 +198,7 @@ def command(pool: Pool, folder: Path, *words: str) -> subprocess.CompletedProces
         '[stations.pool]\nservers = 5\n[classes.request]\nkind = "open"\nrate_per_s = 50.0\n[service_s.pool]\nrequest = 0.02\n'
     )
     return subprocess.run(
-        [sys.executable, "-m", "sojourn", "control", "policy.toml", "--live", pool.url, "--stop-after", "1.5s", *words],
+        [sys.executable, "-m", "sojourn", "control", "live", "policy.toml", pool.url, "--stop-after", "1.5s", *words],
         cwd=folder, text=True, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
 

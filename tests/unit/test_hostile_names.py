@@ -55,7 +55,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "report": ("report", "run", "--out", "r.html"),
     "query a run": ("query", "mean(response_time)", "run"),
     "study": ("study", "text.toml"),
-    "control": ("control", "wrong.toml", "--on", "m.toml"),
+    "control": ("control", "simulate", "wrong.toml", "--on", "m.toml"),
     "load": ("load", f"http://127.0.0.1:1/{NAME}", "--rate", "1", "--duration", "1s"),
 }  # fmt: skip
 

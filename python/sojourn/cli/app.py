@@ -11,6 +11,7 @@ import typer
 
 from sojourn.cli.first_options import FirstOptions
 from sojourn.cli.former_names import FORMER_OPTIONS
+from sojourn.cli.sub_verbs import EXAMPLES
 from sojourn.cli.verbs import VERBS
 from sojourn.terminal import say
 
@@ -64,6 +65,8 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
         if (group := getattr(module, "app", None)) is not None:
             for command in group.registered_commands:
                 command.cls = FirstOptions
+                if examples := EXAMPLES.get(f"{name} {command.name}"):
+                    command.epilog = "\n".join(("Examples:", *examples))
             app.add_typer(group, name=name, help=verb.line, **seen)
         else:
             app.command(name, cls=getattr(module, "Command", FirstOptions), **seen)(getattr(module, file))

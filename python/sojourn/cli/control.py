@@ -1,17 +1,16 @@
-"""`sojourn control policy.toml --on model.toml --load traces/`: a policy of capacity on the model, or over a recorded log."""
+"""`sojourn control simulate|replay|live POLICY`: a policy of capacity on a model, over a recorded log, or beside a live service."""
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.console import check_writable, console
+from sojourn.cli.json_answer import say_answer
 from sojourn.errors import InputError
-from sojourn.terminal import say
 
 if TYPE_CHECKING:
     from sojourn.control.comparison import ComparedPolicy
@@ -30,71 +29,47 @@ ELASTICITY = {
 }  # fmt: skip
 SHARES = ("late_requests", "late_windows", "worst_window", "time_too_few", "time_too_many", "instability")
 
+app = typer.Typer(help="Tries a policy that sets the number of workers.", no_args_is_help=True)
+PolicyFile = Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")]
+LoadName = Annotated[
+    str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a name (sine, day, worldcup98 …), or all")
+]
+Rate = Annotated[float, typer.Option(help="mean rate of a load with a name, 1/s")]
+Length = Annotated[
+    str, typer.Option("--for", help="how long a load with a name is; a day of a web log is played in it")
+]
 
-def control(
-    policy: Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")],
-    on: Annotated[Path | None, typer.Option(help="the model file to run it on: one queue, one open class")] = None,
-    load: Annotated[str, typer.Option(help="a CSV file (at_s,rate_per_s), a folder, a name (sine, day, worldcup98 …), or all")] = "all",
+
+@app.command("simulate")
+def simulate_policy(
+    policy: PolicyFile,
+    on: Annotated[Path, typer.Option(help="the model file to run it on: one queue, one open class")],
+    load: LoadName = "all",
     against: Annotated[list[Path] | None, typer.Option(help="another policy file, or a folder of them, to compare")] = None,
     elasticity: Annotated[bool, typer.Option("--elasticity", help="workers too few and too many, against what the load needed")] = False,
     plot: Annotated[Path | None, typer.Option(help="draw late requests against core-hours; a folder is a curve")] = None,
-    replay: Annotated[Path | None, typer.Option(help="a folder with a log, or a run folder: the policy decides on what was seen")] = None,
-    rate: Annotated[float, typer.Option(help="mean rate of a load with a name, 1/s")] = 240.0,
-    duration: Annotated[str, typer.Option("--for", help="how long a load with a name is; a day of a web log is played in it")] = "30m",
-    live: Annotated[str | None, typer.Option(help="URL of the web shop, or a file of your service: decide, set nothing")] = None,
-    act: Annotated[bool, typer.Option("--act", help="with --live: set what is decided; with --on, on which it has to pass first")] = False,
-    force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
-    lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
-    stop_file: Annotated[Path | None, typer.Option(help="with --live: end when this file exists; so do q and Enter, and SIGTERM")] = None,
-    stop_after: Annotated[str, typer.Option(help="with --live: end after so long")] = "",
-    workers: Annotated[int | None, typer.Option(help="with --replay of a run folder: how many it had")] = None,
-    pid: Annotated[int | None, typer.Option(help="with --live: the process whose cores and steering are set")] = None,
+    rate: Rate = 240.0,
+    duration: Length = "30m",
     lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
     seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
     seeds: Annotated[int, typer.Option(help="repetitions, each with a seed of its own")] = 1,
     out: Annotated[Path | None, typer.Option(help="write the log of decisions here, one folder for each policy, load and seed")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the rows, or the decisions of --replay")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the rows as one JSON object")] = False,
 ) -> None:  # fmt: skip
-    """Tries a policy that sets the number of workers.
+    """Runs a policy on a model, under a load that varies.
 
-    On a model under a load that varies, over a recorded log, or beside a live service.
+    A row for each load and policy: late requests, core-hours, changes.
     """
     from sojourn.control.comparison import compared, violations_and_cost
     from sojourn.control.elasticity import needed_workers
     from sojourn.control.load_trace import read as read_loads
-    from sojourn.control.policy_file import read
     from sojourn.file_kind import FIT, MODEL, expect
     from sojourn.model import Model
     from sojourn.report.figure_files import check_figure_file, write_figure
     from sojourn.units import duration_s
 
-    if live is None and (on is None) == (replay is None):
-        raise InputError("neither" if on is None else "both", "--on, --replay", "give one of them, or --live")
-    if live is not None and replay is not None:
-        raise InputError("both", "--live, --replay", "give one of them")
-    if live is None and (act or force or lease or stop_file or stop_after):
-        raise InputError(
-            "no service",
-            "--act, --force, --lease, --stop-file, --stop-after",
-            "give --live http://HOST:PORT, or --live FILE",
-        )
-    if (live is not None or replay is not None) and (against or elasticity or plot):
-        raise InputError(
-            "nothing to compare", "--against, --elasticity, --plot", "give --on MODEL without --live, --replay"
-        )
-    if on is not None:
-        expect(on, MODEL, FIT)
-    model = Model.read(on) if on is not None else None
-    if replay is not None:
-        _replay(read(policy), replay, workers, as_json)
-        return
-    if live is not None:
-        from sojourn.cli.control_live import LiveOptions, beside
-
-        loads = read_loads(load, rate, duration_s(duration, "--for")) if model else []
-        options = LiveOptions(live, act, force, lease, stop_file, stop_after, out, pid)
-        return beside(read(policy, model), model, loads, options)
-    assert model is not None
+    expect(on, MODEL, FIT)
+    model = Model.read(on)
     if seeds < 1 or not 0 < rate < float("inf"):
         raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")
     if out is not None:
@@ -111,9 +86,59 @@ def control(
     if plot is not None:
         write_figure(violations_and_cost(rows, policies[0].objective), plot)
     if as_json:
-        say(json.dumps(finite({"objective": policies[0].objective, "rows": rows}), allow_nan=False))
+        say_answer("control simulate", {"objective": policies[0].objective, "rows": rows})
         return
     _print(rows, policies[0].objective, seeds)
+
+
+@app.command("replay")
+def replay_policy(
+    policy: PolicyFile,
+    folder: Annotated[Path, typer.Argument(help="a folder that `control --out` wrote, or a run folder")],
+    workers: Annotated[int | None, typer.Option(help="of a run folder: how many workers it had")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print the decisions as one JSON object")] = False,
+) -> None:
+    """Lets a policy decide again on what a log or a run has.
+
+    The workers in place are the recorded ones: it says what the policy would have done, not what would have come of it.
+    """
+    from sojourn.control.policy_file import read
+
+    _replay(read(policy), folder, workers, as_json)
+
+
+@app.command("live")
+def run_beside(
+    policy: PolicyFile,
+    service: Annotated[str, typer.Argument(help="URL of the web shop, or a file of your service")],
+    act: Annotated[bool, typer.Option("--act", help="set what is decided; with --on, on which it has to pass first")] = False,
+    force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
+    on: Annotated[Path | None, typer.Option(help="the model file on which it has to pass: one queue, one open class")] = None,
+    load: LoadName = "all",
+    rate: Rate = 240.0,
+    duration: Length = "30m",
+    lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
+    stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
+    stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
+    pid: Annotated[int | None, typer.Option(help="the process whose cores and steering are set")] = None,
+    out: Annotated[Path | None, typer.Option(help="write the log of decisions here (default: runs/control-TIME)")] = None,
+) -> None:  # fmt: skip
+    """Lets a policy decide beside a live service; --act: sets it.
+
+    Without --act it is a dry run, which decides the same on the same figures and sets nothing.
+    """
+    from sojourn.cli.control_live import LiveOptions, beside
+    from sojourn.control.load_trace import read as read_loads
+    from sojourn.control.policy_file import read
+    from sojourn.file_kind import FIT, MODEL, expect
+    from sojourn.model import Model
+    from sojourn.units import duration_s
+
+    if on is not None:
+        expect(on, MODEL, FIT)
+    model = Model.read(on) if on is not None else None
+    loads = read_loads(load, rate, duration_s(duration, "--for")) if model else []
+    beside(read(policy, model), model, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
 
 
 def _run(
@@ -164,7 +189,7 @@ def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) ->
     found = replay(policy.decide, folder, policy.rails, workers)
     if as_json:
         rows = [{"recorded": one.recorded, **one.decision.to_dict()} for one in found]
-        say(json.dumps(finite({"decisions": rows}), allow_nan=False))
+        say_answer("control replay", {"decisions": rows})
         return
     out = console()
     for one in found:

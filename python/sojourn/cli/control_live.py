@@ -1,4 +1,4 @@
-"""`sojourn control policy.toml --live http://127.0.0.1:8080 [--act]`: a policy beside a live service (`--live service.toml`: one's own)."""
+"""`sojourn control live policy.toml http://127.0.0.1:8080 [--act]`: a policy beside a live service (`service.toml`: one's own)."""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ from sojourn.terminal import say
 VERSIONS = {
     "capacity": 1,
     "compare": 1,
+    "control replay": 1,
+    "control simulate": 1,
     "fit": 1,
     "load": 1,
     "measure": 1,
@@ -28,7 +30,7 @@ VERSIONS = {
 
 def form(verb: str) -> str:
     """The name of what the verb prints, with its version: `sojourn.capacity/1`."""
-    return f"sojourn.{verb}/{VERSIONS[verb]}"
+    return f"sojourn.{verb.replace(' ', '-')}/{VERSIONS[verb]}"
 
 
 def say_answer(verb: str, answer: Mapping[str, Any]) -> None:

@@ -72,7 +72,7 @@ def disk(
 
 @app.command()
 def restore() -> None:
-    """Puts back what `sojourn control --act` had set and was killed, together with the keeper of its lease, before it put it back.
+    """Puts back what `sojourn control live --act` had set and was killed, together with the keeper of its lease, before it put it back.
 
     docs/howto/control-capacity.md
     """

@@ -1,7 +1,7 @@
 """What has to be put back where a controller and the keeper of its lease are both killed: a file that is there while there is a lease.
 
 The keeper writes it before it sets anything, and removes it when the safe settings are back. What starts next finds it
-(`sojourn control --act`, `sojourn doctor`, `sojourn lab restore`), and so does a keeper that systemd starts again.
+(`sojourn control live --act`, `sojourn doctor`, `sojourn lab restore`), and so does a keeper that systemd starts again.
 """
 
 from __future__ import annotations

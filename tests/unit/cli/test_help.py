@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import asked_words, command_line
 from sojourn.cli.former_names import FORMER, present
+from sojourn.cli.sub_verbs import EXAMPLES
 from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
 
 LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns
@@ -94,6 +95,38 @@ def test_a_former_name_is_understood_and_the_new_one_is_said(old: tuple[str, ...
     said = sojourn(*old, "--help")
     assert said.returncode == 0 and said.stderr.splitlines() == [note]
     assert f"sojourn {' '.join(FORMER[old])} " in said.stdout.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("policy.toml --on m.toml --load sine", "simulate policy.toml --on m.toml --load sine"),
+        ("policy.toml --replay runs/1 --workers 8", "replay policy.toml --workers 8 runs/1"),
+        ("--live=http://h:1 policy.toml --act", "live policy.toml --act http://h:1"),
+    ],
+)
+def test_the_commands_below_control_were_options_of_it(old: str, new: str) -> None:
+    words, note = present(["control", *old.split()])
+    assert words == ["control", *new.split()] and "is now called sojourn control" in note
+    assert present(words) == (words, "") and present(["control", "--help"])[1] == ""
+    command = get_command(command_line(["control"])).commands["control"].commands[words[1]]  # type: ignore[attr-defined]
+    command.make_context(old, words[2:])
+
+
+def test_commands_of_cases_were_below_plan() -> None:
+    assert present(["plan", "storage", "--json"])[0] == ["calc", "storage", "--json"]
+    assert present(["plan", "nothing-of-a-case"]) == (["plan", "nothing-of-a-case"], "")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_commands_below_a_verb(whole: Any, name: str) -> None:
+    verb, part = name.split()
+    for example in EXAMPLES[name]:
+        words = shlex.split(example.removeprefix("sudo "))
+        assert words[:3] == ["sojourn", verb, part] and len(example) <= 100
+        whole.commands[verb].commands[part].make_context(example, words[3:])
+    said = CliRunner().invoke(command_line([verb]), [verb, part, "--help"], env={"COLUMNS": "140"}).output
+    assert all(example in said for example in EXAMPLES[name])
 
 
 def test_what_is_no_former_name_stays() -> None:

@@ -43,13 +43,27 @@ def run(*words: str) -> Any:
 
 
 def test_against_another_policy(files: Path) -> None:
-    found = run("ours.toml", "--on", "pool.toml", "--load", "traces", "--against", "hpa.toml", "--seeds", "2", "--json")
+    found = run(
+        "simulate",
+        "ours.toml",
+        "--on",
+        "pool.toml",
+        "--load",
+        "traces",
+        "--against",
+        "hpa.toml",
+        "--seeds",
+        "2",
+        "--json",
+    )
     told = json.loads(found.stdout)
     assert told["objective"] == "p99 < 300ms"
     assert [(row["load"], row["policy"]) for row in told["rows"]] == [("up", "ours"), ("up", "hpa")]
     assert all(0 <= row["late_requests"] <= 1 and row["core_hours"] > 0 for row in told["rows"])
     assert told["rows"][0]["requests"] == told["rows"][1]["requests"]  # the same requests for both
-    table = run("ours.toml", "--on", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s").stdout
+    table = run(
+        "simulate", "ours.toml", "--on", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s"
+    ).stdout
     assert "core-hours" in table
     assert "sine" in table
 
@@ -59,6 +73,7 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
     for target in ("0.5", "0.7"):
         Path("grid", f"{target}.toml").write_text(f'policy = "hpa"\n[options]\ntarget = {target}\n')
     words = (
+        "simulate",
         "ours.toml",
         "--on",
         "pool.toml",
@@ -80,9 +95,9 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
 
 
 def test_replay_of_its_log(files: Path) -> None:
-    run("own.toml", "--on", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
-    assert run("own.toml", "--replay", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
-    other = json.loads(run("hpa.toml", "--replay", "logs/own-up-4", "--json").stdout)["decisions"]
+    run("simulate", "own.toml", "--on", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
+    assert run("replay", "own.toml", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
+    other = json.loads(run("replay", "hpa.toml", "logs/own-up-4", "--json").stdout)["decisions"]
     assert len(other) == 15
     assert {"recorded", "workers", "wanted", "why", "seen"} <= set(other[0])
 
@@ -90,15 +105,15 @@ def test_replay_of_its_log(files: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ours.toml",), "--on, --replay: neither; give one of them"),
-        (("ours.toml", "--on", "pool.toml", "--replay", "logs"), "--on, --replay: both; give one of them"),
-        (("ours.toml", "--on", "pool.toml", "--load", "sine2"), "sine2: No such file or directory; give a CSV file"),
-        (("ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
-        (("ours.toml", "--replay", "logs", "--plot", "x.svg"), "--against, --elasticity, --plot: nothing to compare"),
-        (("ours.toml", "--on", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
-        (("none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
         (
-            ("ours.toml", "--replay", "nowhere"),
+            ("simulate", "ours.toml", "--on", "pool.toml", "--load", "sine2"),
+            "sine2: No such file or directory; give a CSV file",
+        ),
+        (("simulate", "ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
+        (("simulate", "ours.toml", "--on", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
+        (("simulate", "none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
+        (
+            ("replay", "ours.toml", "nowhere"),
             "nowhere: No such file or directory; give a folder that sojourn control --out wrote",
         ),
     ],

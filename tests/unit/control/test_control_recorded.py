@@ -63,7 +63,7 @@ def test_what_a_policy_would_have_done(folder: Path) -> None:
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('policy = "fixed"\n[options]\nworkers = 6\nperiod_s = 5\n')
-    words = ["control", str(policy), "--replay", str(folder)]
+    words = ["control", "replay", str(policy), str(folder)]
     told = CliRunner().invoke(command_line(["control"]), [*words, "--workers", "4", "--json"])
     rows = json.loads(told.stdout)["decisions"]
     assert {(row["recorded"], row["workers"]) for row in rows} == {(4, 6)}
