@@ -33,7 +33,10 @@ def kv_proxy(
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
-    """Puts a proxy in front of memcached: writes to all servers, reads from one. docs/reference/kv-proxy.md"""
+    """Puts a proxy in front of memcached.
+
+    Writes go to all servers, reads to one. docs/reference/kv-proxy.md
+    """
     from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
     chosen = options(

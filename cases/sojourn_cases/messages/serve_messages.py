@@ -36,7 +36,10 @@ def messages(
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
-    """Serves named queues over HTTP, kept in PostgreSQL. docs/reference/messages.md"""
+    """Serves named queues over HTTP, kept in PostgreSQL.
+
+    docs/reference/messages.md
+    """
     from sojourn_cases.messages.message_server import MessageService, MessagesOptions
 
     with stopped_early(), a_database(database, folder) as cluster:

@@ -36,7 +36,10 @@ def bulletin(
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
-    """Serves a bulletin board over HTTP: the 24 interactions of RUBBoS. docs/reference/bulletin.md"""
+    """Serves a bulletin board over HTTP.
+
+    It has the 24 interactions of RUBBoS. docs/reference/bulletin.md
+    """
     from sojourn_cases.common.postgres_programs import programs, runs_as
     from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 

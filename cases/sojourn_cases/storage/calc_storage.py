@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sojourn.cli import console, finite, print_table
-from sojourn.terminal import say
+from sojourn.cli import console, print_table, say_answer
 from sojourn.units import per_second, percent, seconds
 
 
@@ -24,12 +22,15 @@ def storage(
     read: Annotated[float | None, typer.Option(help="share of reads, 0 to 1; without: the middle of those that were run")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: paths, in SI units")] = False,
 ) -> None:  # fmt: skip
-    """How many cores the I/Os of each storage path need: CPU per I/O, I/Os per core, cores, and response time (M/M/m)."""
+    """Says how many cores the I/Os of each storage path need.
+
+    CPU per I/O, I/Os per core, cores, and response time (M/M/m).
+    """
     from sojourn_cases.storage.costs import size_storage
 
     found = size_storage(source, iops, cores, read)
     if as_json:
-        say(json.dumps(finite({"paths": [asdict(one) for one in found]}), allow_nan=False))
+        say_answer("calc storage", {"paths": [asdict(one) for one in found]}, version=1)
         return
     table = Table(
         "path",

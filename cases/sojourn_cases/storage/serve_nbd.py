@@ -19,7 +19,10 @@ def nbd(
     delay: Annotated[str, typer.Option(help="between a request that is done and its answer, e.g. 200us")] = "0",
     port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 10809,
 ) -> None:
-    """Exports memory or a file as a network block device, for tests: its speed says nothing of qemu-nbd's."""
+    """Exports memory or a file as a network block device.
+
+    For tests: its speed says nothing of qemu-nbd's.
+    """
     from sojourn.load import size_bytes
     from sojourn_cases.storage.nbd_server import EmbeddedNbd
 

@@ -24,7 +24,10 @@ def web(
     cap: Annotated[int, typer.Option(help="most requests at /wait; of more, each gets 503")] = 10_000,
     control: Annotated[Path | None, typer.Option(help="a Unix socket at which workers and cap can be changed")] = None,
 ) -> None:
-    """Starts the web shop on loopback: a service whose true demand is known."""
+    """Starts the web shop, whose true demand is known.
+
+    On loopback.
+    """
     from pydantic import ValidationError
 
     from sojourn.lab import LoopbackBackend

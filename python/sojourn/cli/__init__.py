@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sojourn.cli.console import console as console
     from sojourn.cli.console import finite as finite
     from sojourn.cli.console import print_table as print_table
+    from sojourn.cli.json_answer import say_answer as say_answer
     from sojourn.cli.serve_common import STANDARD_ERROR as STANDARD_ERROR
     from sojourn.cli.serve_common import Watched as Watched
     from sojourn.cli.serve_common import stopped_early as stopped_early
@@ -21,6 +22,7 @@ else:
         __name__,
         submod_attrs={
             "console": ["console", "finite", "print_table"],
+            "json_answer": ["say_answer"],
             "serve_common": ["STANDARD_ERROR", "Watched", "stopped_early"],
         },
     )

@@ -65,7 +65,7 @@ def command_line(words: Sequence[str] | None = None) -> typer.Typer:
         if (group := getattr(module, "app", None)) is not None:
             for command in group.registered_commands:
                 command.cls = FirstOptions
-                if examples := EXAMPLES.get(f"{name} {command.name}"):
+                if examples := EXAMPLES.get(f"{name} {command.name or getattr(command.callback, '__name__', '')}"):
                     command.epilog = "\n".join(("Examples:", *examples))
             app.add_typer(group, name=name, help=verb.line, **seen)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +10,9 @@ import typer
 from rich.table import Table
 
 from sojourn.cases import commands, imported
-from sojourn.cli.console import console, finite, print_table
+from sojourn.cli.console import console, print_table
+from sojourn.cli.json_answer import say_answer
 from sojourn.narrow_tables import WidthAwareTable
-from sojourn.terminal import say
 from sojourn.units import duration_s, levels, per_second, percent, seconds
 
 app = typer.Typer(no_args_is_help=True)
@@ -25,12 +24,15 @@ def merge(
     servers: Annotated[int | None, typer.Option(help="of the merged queue; without: all of them")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: desks, whole, by_desk, priorities, notes")] = False,
 ) -> None:  # fmt: skip
-    """Puts queues together: one line before all servers, and what each desk's customers gain or lose by it."""
+    """Puts several queues in one line before all servers.
+
+    It says what each desk's customers gain or lose by it.
+    """
     from sojourn.plan import merge as merge_
 
     found = merge_(*models, servers=servers)
     if as_json:
-        say(json.dumps(finite(asdict(found)), allow_nan=False, ensure_ascii=False))
+        say_answer("calc merge", asdict(found))
         return
     table = Table("", "servers", "calls", "service", "busy", "wait", "response", "", box=None, header_style="dim")
     for one in (*found.desks, found.whole):
@@ -68,7 +70,7 @@ def table_(
         servers, duration_s(service, "--service"), [u / 100 for u in levels(utilisation, "--utilisation")]
     )
     if as_json:
-        say(json.dumps({"rows": finite(rows.to_dicts())}, allow_nan=False))
+        say_answer("calc table", {"rows": rows.to_dicts()})
         return
     shown = Table("busy", "rate", "response", "wait", "waits", "p99", box=None, header_style="dim")
     for row in rows.iter_rows(named=True):
@@ -89,14 +91,17 @@ def balance(
     quantum_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
-    """How much more than the mean the busiest of several centres has: items dealt evenly, at random, or in pieces."""
+    """Says how much work the busiest of several centres has.
+
+    More than the mean, where items are dealt evenly, at random, or in pieces.
+    """
     from sojourn.plan import balance as balance_
 
     b = balance_(
         centres, items=items, mean=mean, deviation=deviation, quanta=quanta, quantum_deviation=quantum_deviation
     )
     if as_json:
-        say(json.dumps(finite(asdict(b)), allow_nan=False))
+        say_answer("calc balance", asdict(b))
         return
     lines = [
         f"expected maximum of {b.centres} standard normals: {b.expected_maximum:.5g} (bound √(2 ln M) {b.bound:.4g}, Blom {b.blom:.4g})",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.errors import DesignError
 from sojourn.terminal import say
 from sojourn.units import USUAL_LEVEL
@@ -32,7 +32,10 @@ def make(
     block: Annotated[str, typer.Option(help="repetition (each in an order of its own) or none")] = "repetition",
     in_order: Annotated[bool, typer.Option("--in-order", help="do not randomise the order")] = False,
 ) -> None:
-    """Prints a run list as CSV; the alias table of a fraction goes to standard error."""
+    """Prints a list of runs as CSV.
+
+    The alias table of a fraction goes to standard error.
+    """
     from sojourn.design import Factor
 
     runs = _made(size, [Factor.parse(text) for text in factor], generator or [], seed, block, not in_order)
@@ -74,7 +77,10 @@ def analyse(
     out: Annotated[Path | None, typer.Option(help="an HTML report with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
-    """Effects with intervals, allocation of variation, analysis of variance, residuals, a transformation if asked for."""
+    """Says which factors explain a response, and how much.
+
+    Effects with intervals, allocation of variation, analysis of variance, residuals, and a transformation where one helps.
+    """
     from sojourn.design.analyse.analysis_report import analysis, document
     from sojourn.design.run_list import read_runs
     from sojourn.report import write_html
@@ -82,7 +88,7 @@ def analyse(
 
     found = analysis(read_runs(runs), response, factor, level)
     if as_json:
-        say(json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False))
+        say_answer("design analyse", found.as_dict())
         return
     page = document(found)
     print_terminal(page, console())
@@ -96,9 +102,9 @@ def check(
     runs: Annotated[Path, typer.Argument(help="a CSV of benchmark results, a row a run")],
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
-    """What a table of benchmark results cannot show: load not held, scaled, cached, no background, no repeats, fixed order.
+    """Says what a table of benchmark results cannot show.
 
-    Exit code 7 where something is wrong with it.
+    Load that was not held or was scaled, caches, no background, no repeats, a fixed order. Exit code 7 where something is wrong with it.
     """
     from dataclasses import asdict
 
@@ -112,7 +118,7 @@ def check(
     found = criticise(read_runs(runs))
     wrong = [one for one in found if not one.unknown]
     if as_json:
-        say(json.dumps({"found": [asdict(one) for one in found]}, ensure_ascii=False))
+        say_answer("design check", {"found": [asdict(one) for one in found]})
     else:
         table = Table("", "", "what was seen", "what to do", box=None, header_style="dim")
         for one in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.console import console
-from sojourn.terminal import say
+from sojourn.cli.json_answer import say_answer
 
 if TYPE_CHECKING:
     from sojourn.lab.doctor import AbilityCheck
@@ -26,7 +25,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
 
     checks = [*_installed(), *all_checks(), _leases()]
     if as_json:
-        say(json.dumps({"checks": [vars(check) for check in checks]}))
+        say_answer("doctor", {"checks": [vars(check) for check in checks]})
         return
     table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
     for check in checks:

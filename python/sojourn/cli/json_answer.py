@@ -11,28 +11,40 @@ from sojourn.terminal import say
 
 # verb → version of its form; a key that goes, or means something else, makes a new version; so does a new key
 VERSIONS = {
+    "calc balance": 1,
+    "calc merge": 1,
+    "calc table": 1,
     "capacity": 1,
     "compare": 1,
     "control replay": 1,
     "control simulate": 1,
+    "cpu": 1,
+    "design analyse": 1,
+    "design check": 1,
+    "doctor": 1,
     "fit": 1,
+    "lab topology": 1,
     "load": 1,
     "measure": 1,
     "methods": 1,
+    "oscillation": 1,
     "plan": 1,
     "predict": 1,
     "query": 1,
+    "serve": 1,
     "simulate": 1,
     "solve": 1,
+    "try": 1,
     "validate": 1,
 }
 
 
-def form(verb: str) -> str:
-    """The name of what the verb prints, with its version: `sojourn.capacity/1`."""
-    return f"sojourn.{verb.replace(' ', '-')}/{VERSIONS[verb]}"
+def form(verb: str, version: int | None = None) -> str:
+    """The name of what the verb prints, with its version: `sojourn.capacity/1`; of a case's verb the case gives the `version`."""
+    return f"sojourn.{verb.replace(' ', '-')}/{VERSIONS[verb] if version is None else version}"
 
 
-def say_answer(verb: str, answer: Mapping[str, Any]) -> None:
+def say_answer(verb: str, answer: Mapping[str, Any], version: int | None = None) -> None:
     """Prints the answer as one JSON object, `schema` first; what is not finite is null."""
-    say(json.dumps({"schema": form(verb), **finite(dict(answer))}, allow_nan=False, ensure_ascii=False))
+    words = {"schema": form(verb, version), **finite(dict(answer))}
+    say(json.dumps(words, allow_nan=False, ensure_ascii=False))

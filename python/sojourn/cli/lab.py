@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.console import console
+from sojourn.cli.json_answer import say_answer
 from sojourn.errors import LabError
 from sojourn.terminal import say
 
@@ -21,7 +21,10 @@ def topology(
     measure: Annotated[bool, typer.Option("--measure", help="also measure between cores, and memory from a core (0.1 s)")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print all of it as JSON")] = False,
 ) -> None:  # fmt: skip
-    """Says how the cores of this machine are related: packages, threads, caches and NUMA nodes, as told and as measured."""
+    """Says how the cores of this machine are related.
+
+    Packages, threads, caches and NUMA nodes, as told and as measured.
+    """
     from sojourn.cli.topology_table import tables
     from sojourn.lab.machine_topology import machine_topology
 
@@ -32,7 +35,7 @@ def topology(
 
         probe = probe_topology([core.number for core in told.cores])
     if as_json:
-        say(json.dumps({**told.record, "measured": probe.record if probe else None}))
+        say_answer("lab topology", {**told.record, "measured": probe.record if probe else None})
         return
     out = console()
     out.print(str(told), style="bold", markup=False)
@@ -49,9 +52,10 @@ def disk(
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
     at: Annotated[Path | None, typer.Option(help="folder for its image (default: that of temporary files)")] = None,
 ) -> None:  # fmt: skip
-    """Makes a slow disk with a true busy time, and removes it with all that is on it when COMMAND has ended, or at Ctrl-C.
+    """Makes a slow disk whose busy time is true.
 
-    A request takes bytes / rate, one after the other. docs/howto/put-a-service-on-a-slow-disk.md
+    It is removed with all that is on it when COMMAND has ended, or at Ctrl-C. A request takes bytes / rate, one
+    after the other. docs/howto/put-a-service-on-a-slow-disk.md
     """
     from sojourn.lab.slow_disk import slow_disk
     from sojourn.units import byte_count
@@ -72,8 +76,9 @@ def disk(
 
 @app.command()
 def restore() -> None:
-    """Puts back what `sojourn control live --act` had set and was killed, together with the keeper of its lease, before it put it back.
+    """Puts back what a killed controller had set.
 
+    `sojourn control live --act` puts it back itself, unless it is killed together with the keeper of its lease.
     docs/howto/control-capacity.md
     """
     from sojourn.live_service.restore_plan import put_back_left
@@ -86,7 +91,7 @@ def restore() -> None:
 
 @app.command()
 def clean() -> None:
-    """Removes what labs of dead processes left behind, and nothing else."""
+    """Removes what labs of dead processes left behind."""
     from sojourn.lab.cleanup_registry import clean_stale
 
     removed = clean_stale()

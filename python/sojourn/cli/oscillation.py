@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sojourn.cli.console import check_writable, console, finite
+from sojourn.cli.console import check_writable, console
+from sojourn.cli.json_answer import say_answer
 from sojourn.terminal import say
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def oscillation(
     shares, interval_s = _series(source, (a, b), interval, time, percent)
     found = judge(shares[0], shares[1], interval_s, (a, b))
     if as_json:
-        say(json.dumps(finite(found.record), allow_nan=False))
+        say_answer("oscillation", found.record)
     else:
         print_terminal(document(found, str(source), with_figures=False), console())
     if out is not None:

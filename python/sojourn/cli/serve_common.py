@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.stop_signals import too_late
 from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.process_tree import how_ended
@@ -65,7 +65,10 @@ class Watched:
         if not asked:
             too_late()  # it has ended by itself, which is what is said; a signal now is for nothing but what is put back
         summary = self._summary(trouble)
-        say(json.dumps(summary) if self.as_json else self.told(summary))
+        if self.as_json:
+            say_answer("serve", summary)
+        else:
+            say(self.told(summary))
         if trouble is None and not asked:
             trouble = ServiceError(f"process {process.pid} ended, and nobody here had asked for it", self.name, AGAIN)
         if trouble:

@@ -14,7 +14,10 @@ def kv(
     port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 11211,
     memory_mib: Annotated[int, typer.Option(help="memory for keys and values, MiB")] = 64,
 ) -> None:
-    """Starts the embedded memcached-compatible server, for tests, on loopback."""
+    """Starts the embedded server of memcached's protocol.
+
+    For tests, on loopback: its speed says nothing of memcached.
+    """
     from sojourn.lab.embedded_kv import EmbeddedKv
 
     if not 1 <= port <= 65535 or not 1 <= memory_mib <= 1 << 20:

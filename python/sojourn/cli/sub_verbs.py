@@ -18,4 +18,37 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn control live policy.toml service.toml --act --on pool.toml",
         "sojourn control live policy.toml service.toml --act --force --lease 10s",
     ),
+    "calc merge": (
+        "sojourn calc merge desk.toml hospital.toml",
+        "sojourn calc merge desk.toml hospital.toml --servers 3",
+        "sojourn calc merge desk.toml hospital.toml --json",
+    ),
+    "calc table": (
+        "sojourn calc table --servers 4 --service 20ms",
+        "sojourn calc table --servers 4 --service 20ms --utilisation 50,70,90",
+        "sojourn calc table --servers 1 --service 127us --json",
+    ),
+    "calc balance": (
+        "sojourn calc balance --centres 8",
+        "sojourn calc balance --centres 8 --items 1000 --mean 2 --deviation 1",
+        "sojourn calc balance --centres 8 --quanta 4 --quantum-deviation 0.2",
+    ),
+    "design make": (
+        "sojourn design make 2^3 --factor cores=1,2 --factor cache=0,1 --factor workers=8,32",
+        "sojourn design make full*3 --factor cores=1,2,4 --factor cache=0,1",
+        "sojourn design make lhs*20 --factor rate=50,400 --factor think=0,2 --seed 7",
+    ),
+    "design analyse": (
+        "sojourn design analyse runs.csv --response throughput",
+        "sojourn design analyse runs.csv --response throughput --factor cores --factor cache",
+        "sojourn design analyse runs.csv --response throughput --out effects.html",
+    ),
+    "design check": ("sojourn design check results.csv", "sojourn design check results.csv --json"),
+    "lab topology": ("sojourn lab topology", "sojourn lab topology --measure", "sojourn lab topology --json"),
+    "lab disk": (
+        "sudo sojourn lab disk --bps 20M",
+        "sudo sojourn lab disk --bps 20M -- ls {}",
+        "sudo sojourn lab disk --bps 5M --size 200M --at /var/tmp -- ls {}",
+    ),
+    "serve kv": ("sojourn serve kv", "sojourn serve kv --port 11212", "sojourn serve kv --memory-mib 256"),
 }

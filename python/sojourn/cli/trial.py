@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sojourn.cli.console import console, finite, print_table
+from sojourn.cli.console import console, print_table
+from sojourn.cli.json_answer import say_answer
 from sojourn.cli.load_run import end
 from sojourn.cli.measure import shown
 from sojourn.terminal import say
@@ -37,7 +37,7 @@ def trial(
 
     found = try_it(out, seed=seed, shown=shown, told=lambda line: say(line, err=as_json))
     if as_json:
-        say(json.dumps(finite(found.to_dict()), allow_nan=False))
+        say_answer("try", found.to_dict())
     else:
         _tell(found)
     end([f"{one.where}: {reason}" for one in found.predictions for reason in one.reasons], "try")

@@ -118,6 +118,12 @@ def test_commands_of_cases_were_below_plan() -> None:
     assert present(["plan", "nothing-of-a-case"]) == (["plan", "nothing-of-a-case"], "")
 
 
+def test_commands_below_a_verb_have_a_short_first_line(whole: Any) -> None:
+    for name, command in leaves(whole):
+        said = (command.help or "").partition("\n\n")[0]
+        assert said.endswith(".") and len(said) <= LONGEST_LINE, (name, said)
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_of_commands_below_a_verb(whole: Any, name: str) -> None:
     verb, part = name.split()

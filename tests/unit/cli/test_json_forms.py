@@ -13,8 +13,14 @@ from test_new_user import run_at, sojourn
 
 import sojourn as sj
 from sojourn.cli.json_answer import VERSIONS, form
+from sojourn.measure.cpu_residual import CpuUse
 from sojourn.runs.run_folder import RunFolder
+from sojourn.trial.trial import Prediction, Trial
 
+TRIED = Trial(
+    {35.0: 0.009}, (0.008, 0.007, 0.009), (250.0, 220.0, 280.0),
+    (Prediction(2, 190.0, 0.015, 0.010, 0.02, 0.012, ("disturbed",)),), 0.9, "runs/try", 61.0,
+)  # fmt: skip
 PAGE = Path(__file__).resolve().parents[3] / "docs/reference/json.md"
 MODEL = '[stations.cpu]\nservers = 2\n[classes.page]\nkind = "open"\nrate_per_s = 60\n[service_s.cpu]\npage = 0.01\n'
 CHANGED = (
@@ -41,7 +47,7 @@ def together(shapes: list[Any]) -> Any:
 
 
 def published() -> dict[str, Any]:
-    sections = re.findall(r"^## `([\w.]+/\d+)`\n.*?```json\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    sections = re.findall(r"^## `([\w.-]+/\d+)`\n.*?```json\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     return {name: json.loads(text) for name, text in sections}
 
 
@@ -53,6 +59,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "m.toml").write_text(MODEL)
     (place / "free.toml").write_text(MODEL.replace("0.01", "{ free = true }"))
     assert sojourn("fit", place / "runs", "--out", place / "fitted.toml").exit_code == 0
+    (place / "policy.toml").write_text('policy = "model"\n')
+    (place / "up.csv").write_text("at_s,rate_per_s\n0,50\n10,60\n")
+    control = ("--on", place / "m.toml", "--load", place / "up.csv", "--elasticity", "--out", place / "logs")
+    assert sojourn("control", "simulate", place / "policy.toml", *control).exit_code == 0
+    rows = [
+        f"{run},{cores},{cache},{10 * cores + cache + run % 2}"
+        for run, (cores, cache) in enumerate([(1, 0), (1, 1), (2, 0), (2, 1)] * 2)
+    ]
+    (place / "design.csv").write_text("\n".join(("run,cores,cache,throughput", *rows, "")))
+    shares = [f"{0.1 * at:.1f},{0.2 + 0.7 * (at // 5 % 2)},{0.9 - 0.7 * (at // 5 % 2)}" for at in range(400)]
+    (place / "shares.csv").write_text("\n".join(("t_s,cpu,disk", *shares, "")))
     return place
 
 
@@ -69,6 +86,17 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "simulate": ("simulate", model, "--until", "20s"),
         "methods": ("methods", model),
         "compare": ("compare", "--run", "true", "true", "--blocks", "3", "--warm-up", "0"),
+        "control simulate": ("control", "simulate", place / "policy.toml", "--on", model, "--load", place / "up.csv", "--elasticity"),
+        "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),
+        "calc merge": ("calc", "merge", model, model),
+        "calc table": ("calc", "table", "--servers", "2", "--service", "10ms"),
+        "calc balance": ("calc", "balance", "--centres", "4", "--quanta", "2", "--quantum-deviation", "0.2"),
+        "design analyse": ("design", "analyse", place / "design.csv", "--response", "throughput", "--factor", "cores", "--factor", "cache"),
+        "design check": ("design", "check", place / "design.csv"),
+        "doctor": ("doctor",),
+        "lab topology": ("lab", "topology", "--measure"),
+        "oscillation": ("oscillation", place / "shares.csv", "--a", "cpu", "--b", "disk"),
+        "try": ("try",),
         "capacity": ("capacity", "http://127.0.0.1:1/", "--out", place / "out"),
         "measure": ("measure", "http://127.0.0.1:1/", "--rate", "40", "--out", place / "measured"),
     }  # fmt: skip
@@ -80,35 +108,35 @@ def printed(place: Path, verb: str, patch: pytest.MonkeyPatch) -> dict[str, Any]
 
     patch.setattr(sj.capacity, "capacity", lambda *_args, **_more: result())
     patch.setattr("sojourn.measure.measure", measured)
+    patch.setattr("sojourn.trial.trial", lambda *_args, **_more: TRIED)
     answer: dict[str, Any] = json.loads(sojourn(*lines(place)[verb], "--json").stdout, parse_constant=pytest.fail)
     return answer
 
 
-VERBS = [
-    "fit",
-    "predict",
-    "validate",
-    "query",
-    "plan",
-    "solve",
-    "simulate",
-    "methods",
-    "compare",
-    "capacity",
-    "measure",
-]
+NOT_RUN = {"load", "serve"}  # what they print is the service's own
+OF_THE_MACHINE = {"lab topology"}  # keys below the first ones: packages, caches
+VERBS = sorted(VERSIONS.keys() - NOT_RUN - {"cpu"})
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_its_keys_are_those_that_are_published(place: Path, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = printed(place, verb, monkeypatch)
     assert next(iter(answer.items())) == ("schema", form(verb))
-    assert shape(answer) == published()[form(verb)], CHANGED.format(form=form(verb), verb=verb)
+    found = dict.fromkeys(answer, "value") if verb in OF_THE_MACHINE else shape(answer)
+    assert found == published()[form(verb)], CHANGED.format(form=form(verb), verb=verb)
 
 
 def test_every_version_is_published() -> None:
-    assert {form(verb) for verb in VERSIONS} - {form("load")} <= published().keys()
-    assert set(VERSIONS) - {"load"} == set(VERBS)
+    assert {form(verb) for verb in VERSIONS.keys() - NOT_RUN} == published().keys()
+    assert all(form(verb) in PAGE.read_text() for verb in NOT_RUN)
+
+
+def test_the_figures_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = CpuUse(1.0, 2, 0, 0.5, 0.01, 0.4, 0.3, 0.1, 0.01, 0.5, 0.0, others=(("other", 0.1),))
+    monkeypatch.setattr("sojourn.measure.cpu_residual.measure_command", lambda *_: used)
+    assert sojourn("cpu", "--out", tmp_path / "cpu.json", "--", "true").exit_code == 0
+    answer = json.loads((tmp_path / "cpu.json").read_text())
+    assert shape(answer) == published()[form("cpu")], CHANGED.format(form=form("cpu"), verb="cpu")
 
 
 @pytest.mark.parametrize(
