@@ -9,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import SolverError
+from sojourn.model.network_points import NetworkPoints
 from sojourn.solve import exact_mva
 from sojourn.solve.closed import convolution, number_distribution
 from sojourn.solve.method import RequestedOutputs
@@ -129,3 +130,17 @@ def test_many_points_of_one_class_at_once_are_those_of_a_model_each() -> None:
         m = sj.solve(closed(n, float(think_s[k]), a=float(demands[k, 0]), b=float(demands[k, 1])), "mva")
         assert throughput[k] == pytest.approx(m.value("throughput", cls="u"), rel=1e-13)
         assert number[k] == pytest.approx([m.value("queue_length", station) for station in "ab"], rel=1e-13)
+
+
+def test_points_of_a_fit_are_solved_from_their_arrays() -> None:
+    """M/M/1//N with thinking: throughput is that of each point's demand, and neither networks nor rows are made of the points."""
+    network = sj.Model.parse(
+        '[stations.cpu]\n[classes.user]\nkind = "closed"\npopulation = 2\nthink_s = 1\n[demands_s]\ncpu = { user = 1 }'
+    ).network
+    demand = np.array([0.5, 1.0, 2.0])
+    points = NetworkPoints([network], np.zeros(3, int)).altered(service_s=demand[:, None, None])
+    found = convolution.run(points, RequestedOutputs((), further=False))
+    # two customers who think for 1 s: p(1)/p(0) = 2 D, p(2)/p(1) = D
+    assert found.throughput[:, 0] == pytest.approx((2 + 2 * demand) / (1 + 2 * demand + 2 * demand**2), rel=1e-14)
+    assert set(points.made) <= {0}  # whose names and kinds stand for all
+    assert found.more == []

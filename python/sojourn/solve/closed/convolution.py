@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from sojourn import _native
 from sojourn.errors import SolverError
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import NetworkPoints, as_points
 from sojourn.solve.closed import chain_arrays, number_distribution
 from sojourn.solve.closed.closed_refusals import customers, exactly, states
 from sojourn.solve.closed.open_load_weights import log_weights
@@ -62,18 +63,20 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     c = chain_arrays.of(networks)
     points, stations, classes = len(networks), len(c.delay), c.population.shape[1]
     most, delays, message = number_distribution.asked(networks, wanted)
+    each = as_points(networks)
     inside = ~c.delay | (delays & (c.open_load.sum(axis=(0, 2)) == 0))
     x, busy = np.zeros((points, classes)), np.zeros((points, stations, classes))
     queue, line, second, spread = busy.copy(), busy.copy(), np.zeros((points, stations)), np.zeros((points, stations))
     exactly_n = np.zeros((points, stations, most))
     exactly_n[:, :, :1] = 1.0
-    for group in _groups(networks, c):
+    for group in _groups(each, c):
         used = np.flatnonzero(c.population[group].any(axis=0))
         if c.unstable[group[0]]:
             continue
         at = np.flatnonzero(inside)
         speeds = [
-            _speeds(networks[group[0]], c, int(group[0]), int(k), c.population[group].sum(axis=1).max()) for k in at
+            _speeds(_of_speeds(each, int(group[0])), c, int(group[0]), int(k), c.population[group].sum(axis=1).max())
+            for k in at
         ]
         if not len(used):
             spread[np.ix_(group, at)] = [1 / s[0] for s in speeds]
@@ -85,7 +88,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         exactly_n[np.ix_(group, at)], line[np.ix_(group, at, used)] = found[5], found[6]
     s = chain_arrays.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
     _busy(networks, c, s, busy)
-    s.more += number_distribution.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
+    if wanted.further or wanted.probabilities is not None:
+        s.more += number_distribution.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
     s.message = "\n".join(filter(None, (s.message, message)))
     return s
 
@@ -107,15 +111,20 @@ def numbers_told(networks: Sequence[Network], wanted: RequestedOutputs, means: S
     return means
 
 
-def _groups(networks: Sequence[Network], c: chain_arrays.ChainArrays) -> list[NDArray[np.intp]]:
+def _of_speeds(points: NetworkPoints, p: int) -> Network:
+    """A network whose speeds are those of point p: its base, which is made already, where no number of the point changes them."""
+    return points[p] if points.parts or "servers" in points.columns else points.bases[points.which[p]]
+
+
+def _groups(points: NetworkPoints, c: chain_arrays.ChainArrays) -> list[NDArray[np.intp]]:
     """Points that differ in their populations only."""
-    if len(networks) == 1:
+    if len(points) == 1:
         return [np.zeros(1, np.intp)]
+    rates = [tuple(r.tobytes() for r in base.rates.values()) for base in points.bases]
+    numbers = [c.demands_s, c.think_s, points.column("servers"), c.open_load]
     keys: dict[Any, list[int]] = {}
-    for p, n in enumerate(networks):
-        rates = tuple(r.tobytes() for r in n.rates.values())
-        key = (c.demands_s[p].tobytes(), c.think_s[p].tobytes(), n.servers.tobytes(), c.open_load[p].tobytes(), rates)
-        keys.setdefault(key, []).append(p)
+    for p, base in enumerate(points.which):
+        keys.setdefault((*(array[p].tobytes() for array in numbers), rates[base]), []).append(p)
     found = []
     for own in keys.values():
         together, apart = np.prod(c.population[own].max(axis=0) + 1.0), np.prod(c.population[own] + 1.0, axis=1).sum()
