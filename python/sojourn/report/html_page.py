@@ -26,7 +26,8 @@ from sojourn.report import cell_text, markup
 from sojourn.report.chart import specification
 from sojourn.report.document import Document, Figure
 from sojourn.report.figure_channels import DARK, LIGHT, PAGE
-from sojourn.report.figure_files import LANGUAGE, to_svg
+from sojourn.report.figure_files import to_svg
+from sojourn.report.vega_script import vega_script
 from sojourn.terminal import shown
 
 WIDTH_PX = 824  # of a figure on a wide screen, as the style sheet has it
@@ -35,7 +36,7 @@ WIDTH_PX = 824  # of a figure on a wide screen, as the style sheet has it
 def render_html(document: Document) -> str:
     """`document` as the text of one HTML file that needs nothing else."""
     names = {id(figure): _element_id(name) for name, figure in document.figures()}
-    scripts = [_vega(), _read("templates/report.js")] if names else [_read("templates/report.js")]
+    scripts = [vega_script(), _read("templates/report.js")] if names else [_read("templates/report.js")]
     return _template().render(
         document=document,
         kind=lambda block: type(block).__name__,
@@ -66,14 +67,6 @@ def write_html(document: Document, path: Path | str) -> Path:
 @cache
 def _read(name: str) -> str:
     return files("sojourn.report").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script of 0.9 MB."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=LANGUAGE))
 
 
 def _drawing(figure: Figure, name: str) -> str:
