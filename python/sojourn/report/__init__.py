@@ -3,8 +3,9 @@
 Map: `document` what is said (types only) · `cell_text` table cells to text · `markup` small markup to spans ·
 `axis_limits` limits of axes · `curve_labels` names beside curves · `figure_channels` position, colour, marker ·
 `chart_layers` marks · `chart` all of it, a figure as a Vega-Lite specification · `html_page` one self-contained page ·
-`vega_script` the script that draws its figures, kept in the user's cache · `figure_files` image files · `terminal_output` verdict and tables by rich · `markdown_text` the same for a pull request ·
-`junit` verdicts for test reporters.
+`vega_script` the script that draws its figures, kept in the user's cache · `figure_files` image files ·
+`terminal_output` verdict and tables by rich · `markdown_text` the same for a pull request · `junit` verdicts for test
+reporters.
 """
 
 from sojourn.report.document import (
