@@ -11,6 +11,7 @@ import hashlib
 import os
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from sojourn.errors import LabError
@@ -24,13 +25,13 @@ ENTRY = "window.vegaEmbed = vegaEmbed;"
 @cache
 def vega_script() -> str:
     """From the cache; else made, and kept where that can be done."""
-    import vl_convert  # starts an engine: slow, and not needed where nothing is drawn
-
     place = None
     with suppress(LabError, OSError, RuntimeError):  # no home, or a folder that others may write: it is made anew
-        place = _folder() / f"vega-{vl_convert.__version__}-{LANGUAGE}.js"
+        place = _folder() / f"vega-{version('vl-convert-python')}-{LANGUAGE}.js"
     if place and (kept := _kept(place)):
         return kept
+    import vl_convert  # starts an engine: slow, and not needed where nothing is drawn
+
     made = str(vl_convert.javascript_bundle(ENTRY, vl_version=LANGUAGE))
     if place:
         with suppress(OSError):
