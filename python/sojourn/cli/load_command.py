@@ -13,6 +13,7 @@ from sojourn.cli.former_names import FORMER_OPTIONS
 from sojourn.cli.load_of_protocol import BESIDE, load_of
 from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError
+from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import LoadOptions, option_texts
 from sojourn.load.protocols import not_for, protocol_of, protocols, protocols_of_cases
 
@@ -40,6 +41,15 @@ class LoadCommand(FirstOptions):
     def protocols(self) -> dict[str, typer.core.TyperCommand]:
         """The command of each protocol, cases included, by its URL."""
         return {one.shape: command_of(one) for one in (*protocols().values(), *protocols_of_cases().values())}
+
+
+class HttpCommand(FirstOptions):
+    """A verb of HTTP alone: an option of another protocol is an error that names it."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if not extra.get("resilient_parsing"):
+            refuse_others(look(args, self.params).flags, HttpOptions)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.console import one_form
 from sojourn.cli.live_view import LiveView, live
+from sojourn.cli.load_command import HttpCommand
 from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, finished, tell
 from sojourn.cli.option_classes import with_options
@@ -20,11 +21,13 @@ from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ServiceError
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import values
+from sojourn.load.protocols import protocol_of
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
 from sojourn.units import duration_s as read_duration_s
 from sojourn.units import levels
 
+Command = HttpCommand  # what `app` takes for this verb
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
 
 
@@ -70,6 +73,8 @@ def measure(
     from sojourn.runs.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
+    if (other := protocol_of(url or [])) is not HttpOptions:
+        raise InputError(f"a URL of {other.protocol}", "measure", "give http://HOST:PORT/PATH; `sojourn load` takes it")
     objectives = read_objectives(objective or ())
     load = {"duration_s": read_duration_s(duration_s, "--for"), **values(HttpOptions, given)}
     series = load.pop("seed", None)

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sojourn.errors import InputError
 from sojourn.load import BlockOptions, HttpOptions, MemcachedOptions, MessagesOptions
 from sojourn.load.load_options import option_texts
 from sojourn.load.protocols import protocol_of, protocols, protocols_of_cases
+from sojourn.study.kinds.http_system import HttpLoad
 
 COMMON = {"--for", "--seed", "--timeout", "--objective", "--out", "--json", "--csv", "--help"}
 OWN = {  # what only this one has, and what it has not
@@ -70,6 +72,29 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
     error = CliRunner().invoke(command_line(["load"]), ["load", *words]).exception
     assert isinstance(error, InputError) and error.place == flag
     assert all(one in str(error) for one in having)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["http://h:1/", "--rate", "5", "--keys", "3"], "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
+        (["memcached://h:1", "--rate", "5"], "measure: a URL of memcached; give http://HOST:PORT/PATH"),
+    ],
+)  # fmt: skip
+def test_measure_has_the_options_of_http(words: list[str], said: str) -> None:
+    error = CliRunner().invoke(command_line(["measure"]), ["measure", *words]).exception
+    assert isinstance(error, InputError) and said in str(error)
+
+
+def test_a_study_file_has_the_options_of_http() -> None:
+    """`[load]` has a key for each, with the same default; headers are a table there, and statuses are always several."""
+    keys = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in HttpLoad.model_fields.items()
+        if name != "every_s"
+    }
+    own = {one.name: one.default for one in fields(HttpOptions) if one.name != "realtime"}
+    assert keys == own | {"headers": {}, "status": (200,)}
 
 
 def test_from_python_too(tmp_path: Path) -> None:

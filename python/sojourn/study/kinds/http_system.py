@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sojourn.errors import InputError
 from sojourn.lab.backends import Environment, environment
-from sojourn.load.credentials import authorization
-from sojourn.load.http_load import http_load
+from sojourn.load.http_load import HttpOptions
 from sojourn.load.http_request import read_requests
 from sojourn.study.kinds.placeholders import check_both_ways
 from sojourn.study.kinds.time_values import Seconds
@@ -59,7 +59,7 @@ class LevelLoad(BaseModel):
 
 
 class HttpLoad(LevelLoad):
-    """`[load]` of a URL: also how requests are made."""
+    """`[load]` of a URL: also how requests are made, as `HttpOptions` has it; a test compares the two."""
 
     arrivals: str = Field(default="poisson", pattern="^(poisson|constant)$")
     connections: int = Field(default=64, ge=1, le=4096)
@@ -88,17 +88,18 @@ class HttpLoad(LevelLoad):
         Raises:
             InputError: values that make no sense, a file that is not there.
         """
-        headers = [*self.headers.items(), *authorization(self.bearer_env, self.basic_env)]
-        body = self.body
-        if body is not None and body.startswith("@"):
-            body = f"@{folder / body[1:]}"
-        level = {name: factors[name] for name in (*LEVELS, "think_s") if name in factors}
-        config = http_load(
-            [url], **level, arrivals=self.arrivals, duration_s=self.duration_s, connections=self.connections, seed=seed,
-            timeout_s=self.timeout_s, status=self.status, method=self.method, headers=headers, body=body,
-            template=self.template, requests=read_requests(folder / self.requests) if self.requests else None,
-            ca=folder / self.ca if self.ca else None, insecure=self.insecure, unix_socket=self.unix_socket,
-        )  # fmt: skip
+        given = {one.name: getattr(self, one.name) for one in fields(HttpOptions) if one.name in HttpLoad.model_fields}
+        level = {name: factors.get(name) for name in LEVELS} | {"think_s": factors.get("think_s", 0.0)}
+        text = self.body
+        at_this_point = {
+            **level,
+            "seed": seed,
+            "headers": [*self.headers.items()],
+            "body": f"@{folder / text[1:]}" if text is not None and text.startswith("@") else text,
+            "requests": read_requests(folder / self.requests) if self.requests else None,
+            "ca": folder / self.ca if self.ca else None,
+        }
+        config = HttpOptions(**given | at_this_point).config([url])
         config["lanes"][0]["cpu"] = cpu
         return config
 
