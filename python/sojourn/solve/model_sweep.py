@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
 from sojourn.model import Model
 from sojourn.model.model import as_model
-from sojourn.parallel import On, open_workers
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.parameter_variation import ParameterVariation, varied
 from sojourn.solve.registry import BUDGET_S
 from sojourn.solve.solve import USUAL, answer, checked_budget_s
-from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 from sojourn.table import Metrics
+
+if TYPE_CHECKING:
+    from sojourn.parallel import On
 
 
 def sweep(
@@ -39,6 +40,9 @@ def sweep(
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
     it, outputs, budget = as_model(model), wanted or USUAL, checked_budget_s(budget_s)
     if on is not None:
+        from sojourn.parallel import open_workers  # slow to import
+        from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
+
         blocks = SweepOfBlocks(ParameterVariation(it, factors), outputs, budget)
         with open_workers(on) as workers, closing(SweepOnWorkers(blocks, workers)) as points:
             return points.answer(method)

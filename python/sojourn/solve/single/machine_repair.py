@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import stacked
-from sojourn.parallel import blocks
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.birth_death import BirthDeathDistributions, FcfsWaitingTime, stationary
 from sojourn.solve.single.finite_queues import FiniteQueuePoint, rows
@@ -48,6 +47,8 @@ def refuses(n: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    from sojourn.parallel import blocks  # slow to import
+
     size, m = (stacked(networks, name)[:, 0] for name in ("population", "servers"))
     think, mean = stacked(networks, "think_s")[:, 0], stacked(networks, "service_s")[:, 0, 0]
     parts = []
