@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +21,15 @@ STATE, PARENT, SESSION, TIMES, STARTED = (
     19,
 )  # columns of `stat`; TIMES: utime, stime, cutime, cstime
 ENDED = "ZX"
+
+
+def entries(folder: str, proc: Path = PROC) -> Iterator[tuple[int, Path]]:
+    """What is in /proc/PID/FOLDER of each process, such as `task` or `fd`, with its pid. Processes end meanwhile, at which `Path.glob`
+    fails (CPython 3.11)."""
+    for process in proc.iterdir():
+        if process.name.isdigit():
+            with suppress(OSError):
+                yield from [(int(process.name), one) for one in (process / folder).iterdir()]
 
 
 def stat(pid: int, proc: Path = PROC) -> list[str]:

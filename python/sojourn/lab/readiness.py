@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sojourn.lab.process_tree import name_of
+from sojourn.lab.process_tree import entries, name_of
 
 ANSWER_S = 2.0
 LISTEN = "0A"
@@ -72,10 +72,9 @@ def holder(host: str, port: int, proc: Path = Path("/proc")) -> str:
     if _reached(host, port):
         return ""
     sockets = {f"socket:[{inode}]" for inode in _listening(port, proc)}
-    for link in proc.glob("[0-9]*/fd/*"):
+    for pid, link in entries("fd", proc):
         with suppress(OSError):
             if str(link.readlink()) in sockets:
-                pid = int(link.parts[-3])
                 return f"process {pid} ({name_of(pid)})"
     return "another process"
 

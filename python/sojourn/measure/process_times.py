@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.lab.process_tree import stats
+from sojourn.lab.process_tree import entries, stats
 
 SCANNERS = ("kdamond", "khugepaged", "ksmd", "kcompactd")  # the kernel's, of memory; by the beginning of their names
 CHILDREN = slice(13, 15)  # columns of `stat`: cutime, cstime
@@ -35,10 +35,10 @@ def process_times(proc: Path = Path("/proc")) -> ProcessTimes:
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
     columns = stats(proc)
     threads = {}
-    for folder in proc.glob("[0-9]*/task/[0-9]*"):
+    for pid, folder in entries("task", proc):
         with suppress(OSError, IndexError):
             name = (folder / "comm").read_text().strip()
-            threads[int(folder.parts[-3]), int(folder.name)] = name, run_s(folder / "schedstat")
+            threads[pid, int(folder.name)] = name, run_s(folder / "schedstat")
     waited = {pid: sum(map(int, one[CHILDREN])) * tick_s for pid, one in columns.items()}
     return ProcessTimes(threads, waited, {pid for pid, one in columns.items() if int(one[FLAGS]) & KERNEL_THREAD})
 

@@ -109,6 +109,27 @@ def test_who_used_cpu_with_those_that_began_and_ended_meanwhile(tmp_path: Path) 
     assert used_between(start, end, {4}, kernel=True)["kworker"] == pytest.approx(0.2)
 
 
+def test_a_process_that_ends_while_its_threads_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is there, and gone when it is read: as /proc/21744/task was in a search beside short-lived compilers."""
+    for pid in (7, 8):
+        folder = tmp_path / str(pid) / "task" / str(pid)
+        folder.mkdir(parents=True)
+        (folder / "comm").write_text("cc1\n")
+        (folder / "schedstat").write_text("1000000000 0 1\n")
+
+    def ended(function: Any) -> Any:
+        def read(path: Any) -> Any:
+            if Path(path) == tmp_path / "7/task":
+                raise FileNotFoundError(path)
+            return function(path)
+
+        return read
+
+    for name in ("listdir", "scandir"):  # of which pathlib uses one
+        monkeypatch.setattr(os, name, ended(getattr(os, name)))
+    assert process_times(tmp_path).threads == {(8, 8): ("cc1", 1.0)}
+
+
 def test_scanners_of_memory_are_taken_out_and_others_are_told(tmp_path: Path) -> None:
     """A kernel thread has no command line; a program of such a name has one, and counts."""
 
