@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import shutil
+import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -39,10 +41,26 @@ def test_the_studies_of_the_cases_are_in_their_wheel() -> None:
     included = tomllib.loads((ROOT / "cases/pyproject.toml").read_text())["tool"]["maturin"]["include"]
     patterns = {one["path"] for one in included}
     assert patterns == {f"{place.replace(':', '/')}/*" for place in known("studies", {}).values()}
-    for place in known("studies", {}).values():
-        assert all(path.is_file() for path in path_of(place, ROOT).iterdir()), (
-            place
-        )  # a folder in it needs a pattern of its own
+    folders = [path_of(place, ROOT) for place in known("studies", {}).values()]
+    assert [
+        path for folder in folders for path in folder.iterdir() if path.is_dir()
+    ] == []  # such a folder needs a pattern of its own
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="maturin asks cargo which crates belong to it")
+@pytest.mark.parametrize(
+    ("folder", "package"), [(".", "python/sojourn/shipped"), ("cases", "cases/sojourn_cases/studies")]
+)
+def test_a_source_distribution_has_the_shipped_files(folder: str, package: str, tmp_path: Path) -> None:
+    """Links to folders are not followed by themselves: without the files a wheel that is built from it would lack them."""
+    maturin = Path(sys.executable).parent / "maturin"
+    subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT / folder, check=True, capture_output=True)
+    with tarfile.open(next(tmp_path.iterdir())) as archive:
+        names = {name.split("/", 1)[1].removeprefix("cases/") for name in archive.getnames()}
+    ours = {"control", "workers"} if folder == "cases" else set()  # links to them are in that package too
+    paths = [path for path in (ROOT / package).glob("*/**/*") if path.is_file() and not ours & set(path.parts)]
+    wanted = {str(path.relative_to(ROOT)).removeprefix("cases/") for path in paths}
+    assert len(wanted) > 10 and wanted <= names
 
 
 def test_versions_are_the_same_everywhere() -> None:
