@@ -16,7 +16,7 @@ from sojourn.shipped import examples as shipped
 
 HEADINGS = {
     MODEL: "Model files (then: sojourn solve NAME.toml)",
-    POLICY: "Policies (then: sojourn control)",
+    POLICY: "Policies (then: sojourn control simulate)",
     STUDY: "Studies (then: sojourn study NAME)",
 }
 

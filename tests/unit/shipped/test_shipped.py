@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from sojourn import shipped
@@ -65,6 +68,17 @@ def test_the_study_of_workers_is_that_of_the_page() -> None:
     blocks = BLOCK.findall(PAGE.read_text())
     for name, text in zip(("shop.py", "shop.toml", "study.toml"), blocks, strict=True):
         assert (ROOT / "studies/workers" / name).read_text() == text, name
+
+
+@pytest.mark.parametrize("name", ["shop", "control", "workers"])
+def test_the_command_that_is_told_takes_the_copy(name: str, tmp_path: Path) -> None:
+    copy = copy_example(name, tmp_path)
+    words = shlex.split(examples()[name].command.replace("{}", str(copy)))[1:]
+    assert all(Path(word).exists() for word in words if "/" in word)
+    command: Any = get_command(command_line())
+    while hasattr(command, "commands"):
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(name, words)  # raises for what it does not know
 
 
 def test_the_verb_lists_them_and_says_what_to_type_with_a_copy(tmp_path: Path) -> None:
