@@ -22,6 +22,7 @@ import argparse
 import csv
 import json
 import math
+import os
 import shutil
 import signal
 import subprocess
@@ -47,7 +48,7 @@ from sojourn.query.objectives import judge, read_objectives
 USERS, SHARE, BEFORE = 64, 0.75, 3
 WAITS = 300  # for another measurement to end, s
 HALF = (  # until its parent is gone
-    "import os, time\nparent = os.getppid()\nwhile os.getppid() == parent:\n end = time.monotonic() + 0.05\n"
+    "import os, sys, time\nwhile os.getppid() == int(sys.argv[1]):\n end = time.monotonic() + 0.05\n"
     " while time.monotonic() < end: pass\n time.sleep(0.05)"
 )
 
@@ -74,7 +75,7 @@ DRY = Plan(1.0, 1.0, "", 4, 4, 0.0)
 
 @contextmanager
 def beside(wanted: bool) -> Iterator[None]:
-    process = subprocess.Popen([sys.executable, "-c", HALF]) if wanted else None
+    process = subprocess.Popen([sys.executable, "-c", HALF, str(os.getpid())]) if wanted else None
     try:
         yield
     finally:
