@@ -80,8 +80,10 @@ class Capacity:
         return "unknown" if side is None else "met" if side else "missed"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: every field, rates in 1/s, times in s."""
+        """For JSON: rates in 1/s, times in s."""
         plain = {k: v for k, v in asdict(replace(self, fitted=None)).items() if k != "fitted"}
+        for run in plain["runs"]:
+            del run["requests"]  # no key of sojourn.capacity/1
         return plain | {"answered": self.answered, "outcome": self.outcome}
 
     def __str__(self) -> str:
