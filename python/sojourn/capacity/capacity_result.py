@@ -65,8 +65,8 @@ class Capacity:
 
     @property
     def answered(self) -> bool:
-        """Whether there is a rate with both ends of its interval."""
-        return self.rate_per_s is not None and self.rate_per_s.high is not None
+        """Whether there is a rate with both ends of its interval; 0 is none, since no rate is below it."""
+        return self.rate_per_s is not None and self.rate_per_s.high is not None and self.rate_per_s.low > 0
 
     @property
     def outcome(self) -> Literal["met", "missed", "unknown"]:
@@ -80,10 +80,8 @@ class Capacity:
         return "unknown" if side is None else "met" if side else "missed"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: rates in 1/s, times in s."""
+        """For JSON: every field, rates in 1/s, times in s."""
         plain = {k: v for k, v in asdict(replace(self, fitted=None)).items() if k != "fitted"}
-        for run in plain["runs"]:
-            del run["requests"]  # no key of sojourn.capacity/1
         return plain | {"answered": self.answered, "outcome": self.outcome}
 
     def __str__(self) -> str:

@@ -28,6 +28,7 @@ def result(**more: Any) -> Capacity:
     [
         ({}, "met"),
         ({"rate_per_s": RateInterval(720, 690, None)}, "unknown"),
+        ({"rate_per_s": RateInterval(2424, 0, 13728)}, "unknown"),
         ({"rate_per_s": None, "why": "no model"}, "unknown"),
         ({"rate_per_s": None, "nobody": True}, "missed"),
         ({"at_least_per_s": 690.0}, "met"),
