@@ -59,7 +59,7 @@ def judge(drawn: RandomModel, simulate: bool = True, asking: Callable[[str], Non
     told = rows(answer)
     if again := len(answer) - len(told):
         verdict.find("twice", f"{again} rows of {answer.method} say again what others say")
-    if "its answer was caught" in answer.message:
+    if "its answer failed a check" in answer.message:
         verdict.find("caught", answer.message.replace("\n", " | ")[:300])
     _stability(model, answer, verdict)
     for words in laws.broken(model, told, answer.status):

@@ -24,7 +24,7 @@ from sojourn.model.components import Delay, LoadDependent, Pool, Queue
 USUAL = 1e-6
 GRID = 3e-4
 GIG1 = 1e-5
-CUT = re.compile(r"change no number by more than ([0-9.e+-]+) of it")
+CUT = re.compile(r"change any number by more than a share of ([0-9.e+-]+)")
 
 
 def allowance(model: sj.Model, ours: sj.Metrics, theirs: sj.Metrics) -> Callable[[Key], float]:

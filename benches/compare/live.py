@@ -68,7 +68,7 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[str]:
             widths = sorted(
                 (row["high"] - row["low"]) / 2 for row in each if row["low"] is not None and row["high"] is not None
             )
-            width = f", half of the interval {widths[len(widths) // 2]:.1%}" if widths else ""
+            width = f", half-width {widths[len(widths) // 2]:.1%}" if widths else ""
             differs, same = (sum(bool(row[name]) for row in each) for name in ("differs", "equivalent"))
             yield f"  {metric}: a difference in {differs} of {len(each)}, equivalent in {same}{width}"
 

@@ -91,7 +91,7 @@ def imported(place: str) -> Any:
         found = import_module(module)
         return getattr(found, attribute) if attribute else found
     except (ImportError, AttributeError) as error:
-        raise CaseError(str(error), place, "mend or reinstall the package that has it") from error
+        raise CaseError(str(error), place, "repair or reinstall its package") from error
 
 
 def path_of(name: str, folder: Path) -> Path:
@@ -117,4 +117,4 @@ def _together(ours: Places, others: list[Places], what: str) -> dict[str, str]:
 
 
 def _twice(what: str) -> CaseError:
-    return CaseError(f"{what} is there twice", "installed cases", "uninstall one of the two packages that have it")
+    return CaseError(f"{what} is there twice", "installed cases", "uninstall one of the two packages that define it")

@@ -47,7 +47,7 @@ def meant(value: Any, known: Iterable[str]) -> str:
     every = (
         f"use one of {', '.join(str(name) or '(none)' for name in known)}"
         if known
-        else "there is none here: leave it out"
+        else "none exists here: leave it out"
     )
     return f"did you mean {near[0]}? ({every})" if near else every
 

@@ -8,12 +8,12 @@ from sojourn.errors import InputError
 from sojourn.files.reading import read_toml
 
 STUDY, MODEL, FIT = "a study file", "a model file", "a fitted model file"
-OLD_FIT = "a fit of two-class or mmm by an earlier version"
+OLD_FIT = "a two-class or mmm fit of an earlier version"
 TAKES = {
     STUDY: "`sojourn study` runs it",
     MODEL: "`sojourn solve` answers it, and `sojourn fit RUNS --model` finds its unknowns",
-    FIT: "`sojourn predict` and `sojourn validate --model` take it",
-    OLD_FIT: "its models are model files now: fit the runs again, `sojourn fit RUNS --model web-models`, or --model auto for a service "
+    FIT: "`sojourn predict` and `sojourn validate --model` read it",
+    OLD_FIT: "these models are now model files: fit the runs again, `sojourn fit RUNS --model web-models`, or --model auto for a service "
     "of your own",
 }
 ENDINGS = {".html": "an HTML page", ".parquet": "a Parquet file", ".csv": "a CSV file", ".md": "a page of text"}

@@ -26,11 +26,11 @@ from sojourn.units import percent
 Array = NDArray[np.float64]
 Values = dict[str, float]
 WORDS = {
-    "Little's law": "throughput x response time should be the mean number present",
-    "utilisation law": "throughput x service time should be the number of busy servers",
-    "flow balance": "what leaves should be what arrives and is not lost",
-    "forced flow law": "throughput of the station should be throughput of the system x visits",
-    "interactive law": "throughput x (response time + think time) should be the number of users",
+    "Little's law": "throughput x response time should equal the mean number present",
+    "utilisation law": "throughput x service time should equal the number of busy servers",
+    "flow balance": "departures should equal arrivals minus losses",
+    "forced flow law": "throughput of the station should equal throughput of the system x visits",
+    "interactive law": "throughput x (response time + think time) should equal the number of users",
 }
 
 

@@ -255,7 +255,7 @@ class Metrics:
         told = [", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None) for row in there.head(12).to_dicts()]
         more = f" … {there.height} in all" if there.height > 12 else ""
         count = "no row" if found.height == 0 else f"{found.height} rows"
-        raise NoSuchRow(f"{count} with {wanted}", "Metrics", f"ask for one of: {'; '.join(told)}{more}")
+        raise NoSuchRow(f"{count} with {wanted}", "Metrics", f"use one of: {'; '.join(told)}{more}")
 
 
 def _filtered(frame: pl.DataFrame, equal: Mapping[str, Any]) -> pl.DataFrame:

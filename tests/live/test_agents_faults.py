@@ -89,7 +89,7 @@ def test_a_local_agent_killed(tmp_path: Path, shop: Recording) -> None:
 def test_a_local_agent_frozen(tmp_path: Path, shop: Recording) -> None:
     command = loaded(tmp_path, shop, "local:2")
     os.kill(workers_of(command)[0], signal.SIGSTOP)
-    one_error(command, 4, "--agents", "of 2 shows no sign of life")
+    one_error(command, 4, "--agents", "of 2 does not respond")
     assert not (tmp_path / "a").exists() and quiet(shop)
 
 
@@ -156,7 +156,7 @@ def test_a_dask_agent_killed_ends_the_other_and_the_next_load_removes_what_it_le
 def test_a_dask_agent_frozen(tmp_path: Path, shop: Recording, cluster: DaskCluster) -> None:
     command = loaded(tmp_path, shop, cluster.address)
     os.kill(cluster.workers[0].pid, signal.SIGSTOP)
-    one_error(command, 4, "--agents", "tcp://127.0.0.1:", "shows no sign of life")
+    one_error(command, 4, "--agents", "tcp://127.0.0.1:", "does not respond")
     assert not (tmp_path / "a").exists()
     os.kill(cluster.workers[0].pid, signal.SIGCONT)
     soon(lambda: not any(generators_below(worker.pid) for worker in cluster.workers))

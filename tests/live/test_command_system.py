@@ -162,19 +162,24 @@ def refused(of: CommandSystem, out: Path, kind: type[Exception], *said: str) -> 
 def test_never_ready(tmp_path: Path, port: int) -> None:
     of = system(port, "--ready-after", "60", ready_s="1s")
     refused(
-        of, tmp_path, ServiceError, "[system] command: not ready after 1 s", "Connection refused", "give more `ready_s`"
+        of, tmp_path, ServiceError, "[system] command: not ready after 1 s", "Connection refused", "increase `ready_s`"
     )
 
 
 def test_ready_address_that_answers_otherwise(tmp_path: Path, port: int) -> None:
     of = system(port, ready=f"http://127.0.0.1:{port + 1}/none", ready_s=1)
-    refused(of, tmp_path, ServiceError, f"{port + 1}/none", "mend `ready`")
+    refused(of, tmp_path, ServiceError, f"{port + 1}/none", "fix `ready`")
 
 
 def test_dies_at_once(tmp_path: Path, port: int) -> None:
     of = system(port, "--no-such-option")
     refused(
-        of, tmp_path, ServiceError, "ended with 2 before it was ready", "unrecognized arguments", "mend what it says"
+        of,
+        tmp_path,
+        ServiceError,
+        "ended with 2 before it was ready",
+        "unrecognized arguments",
+        "fix what the message says",
     )
 
 

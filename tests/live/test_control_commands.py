@@ -163,7 +163,7 @@ def test_two_controllers(own: ResizableService) -> None:
     second = controller(own, policy(own), "--act", "--force")
     said, _ = second.communicate(timeout=60)
     assert second.returncode == 4
-    assert "one controller a target" in said
+    assert "only one controller per target" in said
     assert own.size() == 9
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=60)

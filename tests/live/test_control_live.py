@@ -73,7 +73,7 @@ TROUBLES: dict[str, tuple[Callable[[str], str | None], str]] = {
     "no number": (with_figure("arrivals_total", lambda _: "many"), "not a sample: 'sojourn_web_arrivals_total many"),
     "arrivals 100 times": (with_figure("arrivals_total", lambda x: 100 * x + 100), "are not the"),
     "busy 100 times": (with_figure("busy_seconds_total", lambda x: 100 * x + 100), "busy_seconds 1"),
-    "present 100 times": (with_figure("present_seconds_total", lambda x: 100 * x + 100), "do not go with"),
+    "present 100 times": (with_figure("present_seconds_total", lambda x: 100 * x + 100), "do not match"),
     "clock step": (with_figure("clock_seconds", lambda x: x + 3600), "clock went on by 36"),
     "clock stepped back": (with_figure("clock_seconds", lambda x: max(x - 3600, 0)), "clock went on by -"),
 }
@@ -112,7 +112,7 @@ def test_two_controllers(pool: Pool, tmp_path: Path) -> None:
     assert holder == f"test-{first.pid}"
     told = ended(second)
     assert f"refused: held by {holder}" in told
-    assert "not put back" in told
+    assert "not restored by the controller" in told
     assert pool.settings().workers == 9, "the second has put nothing back that is not its own"
     ended(first)
     assert pool.settings().workers == SAFE
@@ -123,7 +123,7 @@ def test_an_actuator_that_refuses(pool: Pool, tmp_path: Path) -> None:
     until_told(tmp_path / "log", refused)
     told = ended(process)
     assert "refused: no answer from" in told
-    assert "the lease does it" in told
+    assert "the lease will restore it" in told
     assert pool.settings().workers == SAFE
 
 
@@ -188,7 +188,7 @@ def test_a_window_is_what_happened_in_it(pool: Pool) -> None:
     assert seen.throughput_per_s == seen.rate_per_s
     assert seen.in_system == pytest.approx((seen.response_s or 0) * 5 / seen.window_s)  # Little's law, exactly
     assert seen.utilisation == pytest.approx((seen.in_system or 0) / SAFE)
-    with pytest.raises(MetricsError, match="started again"):
+    with pytest.raises(MetricsError, match="restarted"):
         window(source.read(), type(before)(**{**before.__dict__, "clock_seconds": time.monotonic() + 100}))
 
 

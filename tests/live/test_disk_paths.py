@@ -75,7 +75,7 @@ def test_two_paths_and_what_they_cost(tmp_path: Path) -> None:
     assert not list(Path("/var/tmp").glob(f"{PREFIX}*")) and set(made_by_labs()) <= before
     again: list[str] = []
     run_study(file, out=tmp_path / "out", say=again.append)
-    assert any("11 of 11 runs are there already" in line for line in again)
+    assert any("11 of 11 runs already exist" in line for line in again)
     with pytest.raises(StudyError, match="path = 'fc'"):
         run_study(file, paths=("fc",))
 

@@ -134,7 +134,7 @@ def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: p
     [
         (("--method", "FETCH"), ('method is "FETCH"', "use GET, HEAD, POST")),
         (("--body", "@no-such.json", "--method", "POST"), ("body file no-such.json", "No such file", "can be read")),
-        (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "give it in one line")),
+        (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "it must be one line")),
         (("--header", "Content-Length: 3"), ('"Content-Length"', "leave it out")),
         (("--template", "--body", "{int:9-1}", "--method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
         (("--status", "99"), ("status is 99", "100 to 599")),
@@ -261,7 +261,7 @@ def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recordin
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.tex").write_text("")
     other = Command(tmp_path, "measure", shop.url, "--rate", "50", "--for", "1s", "--out", "mine")
-    one_message(other, 2, "mine", "something else than runs", "choose another --out")
+    one_message(other, 2, "mine", "other things than runs", "choose another --out")
 
 
 @pytest.mark.alone

@@ -92,7 +92,7 @@ def shop() -> Iterator[Recording]:
         (("--agents", "dask://nowhere"), ("--agents", "give dask://HOST:PORT")),
         (("--agents", "local:2", "--per-agent", "20"), ("--per-agent", "80/s needs 4 agents of 20/s, and there are 2")),
         (("--agents", "local:2", "--per-agent", "0"), ("--per-agent", "above 0")),
-        (("--per-agent", "20"), ("--per-agent", "give --agents too")),
+        (("--per-agent", "20"), ("--per-agent", "add --agents")),
         (("--agents", "local:2", "--users", "3"), ("--agents", "a load of users", "give --rate")),
     ],
 )

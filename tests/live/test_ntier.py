@@ -65,4 +65,4 @@ def test_a_rate_is_refused(tmp_path: Path) -> None:
         STUDY.replace("users = 60\n", "rate_per_s = 60\n").replace("users = [40, 160]", "rate_per_s = [60.0]")
     )
     command = Command(tmp_path, "study", "study.toml", "--out", "out")
-    assert command.end() == 2 and "give users: sessions are a closed loop" in command.said()
+    assert command.end() == 2 and "set users: sessions are a closed loop" in command.said()

@@ -35,7 +35,7 @@ def test_the_page_word_for_word_and_interrupted_it_goes_on_where_it_was(example:
     out = next(example.glob("runs/shop-*"))
     command = Command(example, *line.split()[1:], "--out", out.relative_to(example))
     assert command.end(180) == 0, command.said()
-    assert command.left() == [] and "1 of 3 runs are there already" in command.said()
+    assert command.left() == [] and "1 of 3 runs already exist" in command.said()
     assert "the 90 % intervals that were written before they were run" in command.answered()
     verdict = (out / "verdict.txt").read_text()
     assert "demands_s.workers.user 0.0" in verdict and "twice the workers, workers 4, 120 /s" in verdict

@@ -38,7 +38,7 @@ def test_an_interrupted_run_is_kept_and_marked(tmp_path: Path, service: str, ver
     command.wait_for(lambda: (out / "requests.rec").exists())
     time.sleep(0.5)
     assert command.interrupt() == 130
-    assert "interrupted; what was measured is kept" in command.said() and "Traceback" not in command.said()
+    assert "interrupted; measured data is kept" in command.said() and "Traceback" not in command.said()
     assert cut_off(out)["generator"] is not None
     assert command.left() == []
 

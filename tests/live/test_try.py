@@ -33,7 +33,7 @@ def test_interrupted_it_leaves_its_runs_and_no_process(tmp_path: Path) -> None:
     command = Command(tmp_path, "try", "--out", "out")
     command.wait_for(lambda: list((tmp_path / "out").glob("runs/*/requests.rec")))
     time.sleep(0.5)
-    assert command.interrupt() == 130 and "interrupted; what was measured is kept" in command.said()
+    assert command.interrupt() == 130 and "interrupted; measured data is kept" in command.said()
     assert command.left() == []
     (run,) = (tmp_path / "out/runs").glob("*/manifest.json")
     assert json.loads(run.read_text())["status"] == "cut off"

@@ -30,7 +30,7 @@ EXPECTED = {
     ("E[n] ≥ E[n_q]", "table 13", "E[n]", "measured"),
     *((LITTLE, f"table {n}", "E[n]", "measured") for n in range(10, 17)),
     *((LITTLE, f"table {n}", "E[n_q]", "measured") for n in (10, 11, 12, 14, 15, 16)),
-    *(("a delay centre is no bottleneck", f"table {n}", "Network", f"{x}_U") for n in (17, 18) for x in ("write", "read")),
+    *(("a delay centre cannot be a bottleneck", f"table {n}", "Network", f"{x}_U") for n in (17, 18) for x in ("write", "read")),
     (LITTLE, "asl_sec4_2_max_throughput_full_system", "", "average_length_of_queue"),
     (
         "a response is at least as long as its parts", "asl_sec4_2_max_throughput_full_system", "32 workers",

@@ -58,7 +58,7 @@ def test_merged_service_time_is_weighted_by_call_rate() -> None:
     """The errata's example: 20 and 40 min with the rates of the document."""
     found = helpdesk(20.0, 40.0)
     assert found.whole.service_s / 60 == pytest.approx(33.85, abs=0.005)
-    assert found.whole.method != found.desks[0].method and any("no M/M/m" in note for note in found.notes)
+    assert found.whole.method != found.desks[0].method and any("not M/M/m" in note for note in found.notes)
     assert found.by_desk["B"] - found.by_desk["A"] == pytest.approx(20 * 60)
 
 

@@ -124,7 +124,7 @@ def test_its_analysis_returns_its_equation() -> None:
     ("text", "said"), [
         ("read,iops\n0,1\n", "no column path"), ("path,iops\na,-1\n", "iops = -1"), ("path,iops,read\na,1,50\n", "read = 50"),
         ("path,iops\na,100\n", "no column cpu_cores"), ("term,value\nscale,1\n", "no term read"),
-        ("term,value,unit\nscale,1,\nread,x,\nprotocol,1,a=-1 b=+1\n", "'x'"), ("path,iops,cpu_cores\na,0,0.1\n", "no run has a load"),
+        ("term,value,unit\nscale,1,\nread,x,\nprotocol,1,a=-1 b=+1\n", "'x'"), ("path,iops,cpu_cores\na,0,0.1\n", "no run has both a load"),
     ],
 )  # fmt: skip
 def test_bad_files(tmp_path: Path, text: str, said: str) -> None:

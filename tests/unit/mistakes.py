@@ -149,7 +149,7 @@ TABLES = [
     Mistake("a distribution's unknown key", TIME, 'user = { kind = "erlang", mean = 1, k = 2 }', 10, "demands_s.cpu.user.k", "'k'", "mean, shape"),
     Mistake("Erlang's shape", TIME, 'user = { kind = "erlang", mean = 1, shape = 0 }', 10, "demands_s.cpu.user.shape", "0", "at least 1", demand(sj.Erlang(1, 0))),
     Mistake("probabilities", TIME, 'user = { kind = "hyperexponential", probabilities = [0.5, 0.6], means = [1, 2] }', 10, "demands_s.cpu.user.probabilities", "1.1", "sum to 1", demand(sj.Hyperexponential((0.5, 0.6), (1, 2)))),
-    Mistake("as many means", TIME, 'user = { kind = "hyperexponential", probabilities = [0.5, 0.5], means = [1] }', 10, "demands_s.cpu.user.means", "1 means", "as many", demand(sj.Hyperexponential((0.5, 0.5), (1,)))),
+    Mistake("same number of means", TIME, 'user = { kind = "hyperexponential", probabilities = [0.5, 0.5], means = [1] }', 10, "demands_s.cpu.user.means", "1 means", "as many", demand(sj.Hyperexponential((0.5, 0.5), (1,)))),
     Mistake("uniform backwards", TIME, 'user = { kind = "uniform", low = 2, high = 1 }', 10, "demands_s.cpu.user.high", "2 to 1", "above low", demand(sj.Uniform(2, 1))),
     Mistake("scv negative", TIME, 'user = { kind = "lognormal", mean = 2, scv = -1 }', 10, "demands_s.cpu.user.scv", "-1", "at least 0", demand(sj.Lognormal(2, -1))),
     Mistake("Weibull's shape", TIME, 'user = { kind = "weibull", mean = 2, shape = 0 }', 10, "demands_s.cpu.user.shape", "0", "at least 0.02", demand(sj.Weibull(2, 0))),
@@ -169,7 +169,7 @@ TABLES = [
 ]  # fmt: skip
 ROUTES = [
     Mistake("row above 1", "disk = 1", "disk = 1\nthink = 0.5", 13, "routing.user.cpu", "1.5", "sum to 1", routed({"cpu": {"disk": 1, "think": 0.5}, "disk": {"think": 1}}), ROUTED),
-    Mistake("closed row below 1", "disk = 1", "disk = 0.9", 13, "routing.user.cpu", "0.9", "nobody leaves", routed({"cpu": {"disk": 0.9}, "disk": {"think": 1}}), ROUTED),
+    Mistake("closed row below 1", "disk = 1", "disk = 0.9", 13, "routing.user.cpu", "0.9", "customers cannot leave", routed({"cpu": {"disk": 0.9}, "disk": {"think": 1}}), ROUTED),
     Mistake("negative probability", "disk = 1", "disk = 2\nthink = -1", 14, "routing.user.cpu.disk", "2", "at most 1", routed({"cpu": {"disk": 2, "think": -1}}), ROUTED),
     Mistake("unknown end", "disk = 1", "disc = 1", 14, "routing.user.cpu.disc", "'disc'", "mean disk?", routed({"cpu": {"disc": 1}}), ROUTED),
     Mistake("unknown start", "[routing.user.disk]", "[routing.user.tape]", 15, "routing.user.tape", "'tape'", "cpu, disk", routed({"cpu": {"disk": 1}, "tape": {"think": 1}}), ROUTED),
@@ -177,7 +177,7 @@ ROUTES = [
     Mistake("closed class leaves", "think = 1", "exit = 1", 16, "routing.user.disk.exit", "'exit'", "use think", routed({"cpu": {"disk": 1}, "disk": {"exit": 1}}), ROUTED),
     Mistake("open class thinks", "think = 1", "think = 1", 16, "routing.user.disk.think", "'think'", "use exit", routed({"cpu": {"disk": 1}, "disk": {"think": 1}}, **api(rate_per_s=1.0)), ROUTED.replace('kind = "closed"\npopulation = 50\nthink_s = 1.0', 'kind = "open"\nrate_per_s = 3.0\npriority = 0')),
     Mistake("trap", "think = 1", "disk = 1", 16, "routing.user.disk", "never leave", "path to think", routed({"cpu": {"disk": 0.5, "think": 0.5}, "disk": {"disk": 1}}), ROUTED.replace("disk = 1\n", "disk = 0.5\nthink = 0.5\n", 1)),
-    Mistake("no row leads on", "[routing.user.disk]\nthink = 1\n", "", 13, "routing.user", "no row leads on", "add routing.user.disk", routed({"cpu": {"disk": 1}}), ROUTED),
+    Mistake("no row leads further", "[routing.user.disk]\nthink = 1\n", "", 13, "routing.user", "no row leads further", "add routing.user.disk", routed({"cpu": {"disk": 1}}), ROUTED),
     Mistake("choice of nothing", "disk = 1", 'policy = "jsq"\nto = []', 15, "routing.user.cpu.to", "()", "at least one", routed({"cpu": sj.Choice("jsq", ())}), ROUTED),
     Mistake("unknown policy", "disk = 1", 'policy = "best"\nto = ["disk"]', 14, "routing.user.cpu.policy", "'best'", "round_robin", routed({"cpu": sj.Choice("best", ("disk",))}), ROUTED),
     Mistake("choice of one unknown", "disk = 1", 'policy = "jsq"\nto = ["tape"]', 15, "routing.user.cpu.to", "'tape'", "cpu, disk", routed({"cpu": sj.Choice("jsq", ("tape",))}), ROUTED),

@@ -148,7 +148,7 @@ def test_what_is_no_case_is_left_out(installed: list[EntryPoint], capsys: pytest
 
 
 def test_an_object_that_is_not_there() -> None:
-    with pytest.raises(CaseError, match="sojourn_cases.web:Shop: .*Shop.*; mend or reinstall"):
+    with pytest.raises(CaseError, match="sojourn_cases.web:Shop: .*Shop.*; repair or reinstall"):
         imported("sojourn_cases.web:Shop")
 
 

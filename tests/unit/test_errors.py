@@ -70,5 +70,5 @@ def test_every_class_is_raised_by_a_test() -> None:
 def test_a_run_that_the_generator_held_up_is_a_load_error() -> None:
     from sojourn.cli.load_run import end
 
-    with pytest.raises(errors.LoadError, match="the figures above are not the service's"):
+    with pytest.raises(errors.LoadError, match="the figures above do not describe the service"):
         end(["the generator was late"], "load")

@@ -178,5 +178,5 @@ def test_host_samples_of_another_shape(tmp_path: Path, line: str) -> None:
 def test_record_logs_of_another_shape(tmp_path: Path, columns: object) -> None:
     header = {"format": "sojourn-record", "version": 1, "columns": columns, "meta": {}}
     (tmp_path / "requests.rec").write_bytes(json.dumps(header).encode() + b"\n" + bytes(64))
-    with pytest.raises(RunFolderError, match="no record log"):
+    with pytest.raises(RunFolderError, match="not a record log"):
         read_log(tmp_path / "requests.rec")

@@ -61,7 +61,7 @@ def test_value_and_interval() -> None:
 
 
 def test_a_missing_row_names_what_there_is() -> None:
-    with pytest.raises(KeyError, match=r"no row .*ask for one of.*metric='utilisation', station='leading', class='a'"):
+    with pytest.raises(KeyError, match=r"no row .*use one of.*metric='utilisation', station='leading', class='a'"):
         sample().value("utilisation")
     with pytest.raises(NoSuchRow, match=r"2 rows .*rate_per_s=100.0.*rate_per_s=200.0"):
         sample().value("response_time")
@@ -109,7 +109,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="No such file"):
         Metrics.read(tmp_path / "none.parquet")
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(RunFolderError, match="no Parquet file"):
+    with pytest.raises(RunFolderError, match="not a Parquet file"):
         Metrics.read(tmp_path / "cut.parquet")
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "other.parquet")
     with pytest.raises(RunFolderError, match="no column station"):

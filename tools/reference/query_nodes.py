@@ -78,7 +78,7 @@ The same for all sources:
   widened for their correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval for as many independent clusters
   as the record is worth. In a rare tail (of times, or of the number present) few clusters were seen, and too regular ones: there the
   variance is no smaller, by share (1 - share), than in a tail ten times as heavy. A quantile that the run is too short to bound has an
-  interval without an end, and says about how many times as much data would bound it. Failures have no such wider tail: their clusters
+  interval without an end, and says about how many times as much data would give a bound. Failures have no such wider tail: their clusters
   are taken as of geometric size, in the mean over those seen and one further in which the slowest requests of the run come: that none
   failed of 10 000 does not say that fewer than 0.1 % do where requests are slow by the dozen. How often intervals hold the truth:
   benches/query.

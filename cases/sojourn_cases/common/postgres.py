@@ -86,8 +86,8 @@ class Postgres:
         self.folder.mkdir(parents=True, exist_ok=True)
         reached = reaches(self._user, self.folder)
         if keep and self._user and not reached:
-            remedy = "make the folders above it enterable for all (chmod o+x), or take one below /var/lib or /srv"
-            said = f"user {self._user.pw_name}, as whom PostgreSQL runs, cannot enter it"
+            remedy = "let all users enter the folders above it (chmod o+x), or use a folder below /var/lib or /srv"
+            said = f"user {self._user.pw_name}, which runs PostgreSQL, cannot enter it"
             raise InputError(said, str(folder), remedy)
         self.place = short_place(self._user)
         self.log = self.folder / "postgres.log"
@@ -160,7 +160,9 @@ class Postgres:
         if not working_in(self.data):
             return
         if user := user_of(self.data, self.place):
-            raise ServiceError(f"process {user} has a server on it", str(self.data), "end that, or take another folder")
+            raise ServiceError(
+                f"process {user} already runs a server there", str(self.data), "stop that server, or use another folder"
+            )
         end_left(self.data)
 
     def _await(self, log_began: int) -> None:

@@ -61,7 +61,9 @@ class ClusterRestarter:
         if len(self._times) > RESTARTS:
             many = f"PostgreSQL ended {len(self._times)} times within {WITHIN_S:g} s"
             said = last_lines(self.cluster.log)  # the log may be removed with the cluster
-            raise ServiceError(f"{many}; its last lines: {said}", self.name, "mend what it says, and start it again")
+            raise ServiceError(
+                f"{many}; its last lines: {said}", self.name, "fix what the message says, and start it again"
+            )
         event("error", "database_ended", pid=self.cluster.pid, how=how_ended(self.cluster.return_code or 0))
         self.cluster.start()
         event("info", "database_restarted", pid=self.cluster.pid)

@@ -14,7 +14,7 @@ from sojourn.errors import InputError, SojournError
 from sojourn.file_errors import mistake
 from sojourn.terminal import say
 
-NOT_KNOWN = "what it served is not known"
+NOT_KNOWN = "the service's counts are not known"
 Options = TypeVar("Options", bound=BaseModel)
 
 
@@ -55,7 +55,7 @@ def logged(log: Path | None, column: str, of: str = "sum") -> str:
     except (OSError, SojournError):
         return NOT_KNOWN
     count = int(counts.sum() if of == "sum" else counts[-1]) if len(counts) else 0
-    return f"{log} has {count} requests until its last period"
+    return f"{log} has {count} requests up to its last period"
 
 
 def lost(summary: Mapping[str, Any]) -> list[str]:

@@ -59,9 +59,9 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
         "high",
     )
     note = (
-        "In ms, after the warm-up. Shift: median of the client less that of the middleware, mean of the repetitions with its "
-        f"{percent(USUAL_LEVEL, 0)} interval: the way there and back, and what client and middleware take to read and write. Of the "
-        "middleware's log, periods that lie whole in the window: it has fewer requests."
+        "In ms, after the warm-up. Shift: median of the client minus that of the middleware (mean over the repetitions with its "
+        f"{percent(USUAL_LEVEL, 0)} interval): the network's round trip, and the time that client and middleware need "
+        f"to read and write. The middleware's log counts only periods that lie entirely within the window, so it has fewer requests."
     )
     formats = (*[""] * 4, ".0f", *[".3f"] * 9)
     return Table("Client and middleware", columns, tuple(cells), note, formats) if cells else None
@@ -95,7 +95,7 @@ def _figure(title: str, found: dict[str, dict[str, pl.DataFrame]]) -> Figure:
         x, y = _outline(100 * counts / max(int(bins["count"].sum()), 1))
         style: Any = "line" if side == response_bins.CLIENT else "dashed"
         series.append(Series(f"{side}, {way}", x, y, style=style, group=way))
-        beyond.append(f"{side}, {way} {out} ({overflow} of 1 s and more)")
+        beyond.append(f"{side}, {way} {out} ({overflow} of 1 s or more)")
     note = f"Steps of 0.1 ms. Beyond the axis: {'; '.join(beyond)}."
     return Figure(
         f"histogram-{title}", f"Response times: {title}", "response time, ms", "requests (%)", tuple(series), note

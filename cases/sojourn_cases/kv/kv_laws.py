@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 TOLERANCE = 0.05
 FLAT = 0.05  # throughput within 5 % of the maximum is saturated; 5 % below it again, over-saturated
 LEAD = (
-    "Interactive law: throughput × (response time + what the client takes to read) should be the clients, who do not think. "
-    "Little's law on the middleware's queue: throughput × time in it should be its mean length, judged where that is 1 at "
-    "least, within 5 % and two standard errors of the length."
+    "Interactive law: throughput × (response time + the client's own reading time) should equal the number of clients, "
+    "which do not think. "
+    "Little's law on the middleware's queue: throughput × time in the queue should equal the mean queue length. It is "
+    "checked where the length is at least 1; it holds if the difference is within 5 % and two standard errors of the length."
 )
 COLUMNS = ("configuration", "interactive law holds", "worst", "Little's law holds", "worst ")
 

@@ -22,8 +22,8 @@ BUSY = 0.9
 LEAD = (
     "What limited each point, found from its data. A client, a server, a net thread that works 90 % of the time (a server: "
     "of its share of the cores), a network that sends at 90 % of its rate, or a core that several of them were put on, the "
-    "most used of them; else all cores together; else workers that are all held; else the round trip. Where the client or "
-    "cores limit, this machine is too small to say something of the middleware alone."
+    "most used of them; else all cores together; otherwise workers, if all of them are in use; else the round trip. Where the client "
+    "or the cores limit a point, this machine is too small to judge the middleware."
 )
 
 # what others took is no property of this machine
@@ -75,8 +75,13 @@ def _limits(rows: pl.DataFrame) -> Table:
         small, others = (_clients(own.filter(what)) for what in (OWN_FAULT, pl.col("disturbed")))
         text = "; ".join(f"{what} at {clients}" for what, clients in by.items())
         cells.append((name_of(configuration), text, small, others))
-    columns = ("configuration", "limited by, at clients", "machine too small, at clients", "disturbed, at clients")
-    note = "Too small: the client or cores limit, undisturbed. Disturbed: by other processes or the hypervisor."
+    columns = (
+        "configuration",
+        "limited by, at clients",
+        "machine too small, at so many clients",
+        "disturbed, at clients",
+    )
+    note = "Too small: not disturbed, but limited by the client or the cores. Disturbed: by other processes or the hypervisor."
     return Table("Limits", columns, tuple(cells), note)
 
 
@@ -93,10 +98,14 @@ def _uses(rows: pl.DataFrame, cores: int) -> Table:
         found = pl.DataFrame([uses(row, cores) for row in most.to_dicts()])
         names = found.columns
         cells.append((name_of(configuration), most["clients"][0], *(found[name].mean() for name in names)))  # type: ignore[arg-type]
-    note = "Of one core, of a server's share, of a rate, of all cores, of all workers."
+    note = "Each value is a share of one core, of a server's part of a core, of a network's rate, of all cores, or of all workers."
     columns = ("configuration", "clients", *names)
     return Table(
-        "How much was used, at the most clients", columns, tuple(cells), note, ("", ".0f", *[".0%"] * len(names))
+        "Utilisation with the largest number of clients",
+        columns,
+        tuple(cells),
+        note,
+        ("", ".0f", *[".0%"] * len(names)),
     )
 
 

@@ -71,6 +71,9 @@ def quantiles(rows: pl.DataFrame) -> Table:
         times = (mean(busiest, name, MS) for name in TIMES)
         cells.append((*first, *times, mean(busiest, "server_shares")))
     columns = ("configuration", "clients", "1/s", *COLUMNS, "balance")
-    note = "Times in ms. Middleware: received to sent back. Balance: the busiest server's share times the servers."
+    note = (
+        "Times in ms. Middleware: time from received to sent back. Balance: the busiest server's share of the "
+        "requests, times the number of servers."
+    )
     formats = ("", ".0f", ".0f", *[".3f"] * len(TIMES), ".2f")
     return Table("At the most clients", columns, tuple(cells), note, formats)

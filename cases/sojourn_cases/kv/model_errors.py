@@ -47,8 +47,8 @@ def models_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
 
 def _summary(cells: list[tuple[Cell, ...]]) -> Table:
     columns = ("model, design", "points", "throughput", "least", "largest", "response time", "least ", "largest ")
-    note = "Median of the absolute relative errors of configurations that were not fitted, the least and the largest."
-    return Table("Errors where nothing was fitted", columns, tuple(cells), note, ("", ".0f", *[".1%"] * 6))
+    note = "Absolute relative errors of configurations that were not fitted: median, smallest and largest."
+    return Table("Errors of held-out configurations", columns, tuple(cells), note, ("", ".0f", *[".1%"] * 6))
 
 
 def held_out(judged: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -80,7 +80,7 @@ def _stations(rows: pl.DataFrame) -> Table | None:
             values = [MS * row[n] if math.isfinite(row[n]) else None for n in STATION]
             cells.append((name_of(configuration), row["clients"], *values))
     columns = ("configuration", "clients", "measured", "M/M/1", "M/M/m", "in queue", "M/M/1 ", "M/M/m ")
-    note = "Response time of the middleware and time in its queue, ms; a dash where the model is saturated."
+    note = "Response time of the middleware and time in its queue, ms; a dash means that the model is saturated."
     return Table("One station", columns, tuple(cells), note, ("", ".0f", *[".3f"] * 6)) if cells else None
 
 

@@ -58,7 +58,7 @@ def split_table(rows: pl.DataFrame) -> Table:
     for k, (_, label, _) in enumerate(RATIOS):
         columns += [f"{label}, whole", f"{label}, split", "ratio" + " " * k, "low" + " " * k, "high" + " " * k]
     told = f"{percent(USUAL_LEVEL, 0)} intervals over repetitions, in pairs"
-    note = f"Split over the servers against whole, at equal clients; {told}. Times in ms."
+    note = f"Multi-gets split over the servers, compared with whole ones, at the same number of clients; {told}. Times in ms."
     if rows["repetition"].n_unique() == 1:
         note += " One repetition: no intervals."
     formats = ["", "", *[".0f"] * 2, *[".3f"] * 3, *[".3f"] * 10]
@@ -80,9 +80,10 @@ def startup_text(rows: pl.DataFrame) -> Text:
     lower = rows["mw_whole_per_s"] / rows["mw_throughput_per_s"] - 1
     client = mean(rows.select(error=pl.col("mw_throughput_per_s") / pl.col("throughput_per_s") - 1), "error")
     return Text(
-        f"The middleware is up before its clients: {number(idle):.2f} s of its log have no request (mean of all runs). A mean "
-        f"over the whole log, those zeros and the warm-up in it, would be {100 * float(lower.mean() or 0):+.1f} % off; "  # type: ignore[arg-type]
-        f"here only periods that lie whole in the client's window count, and throughput of middleware and client differ by "
+        f"The middleware starts before its "
+        f"clients: {number(idle):.2f} s of its log have no request (mean of all runs). A mean over the whole log, including "
+        f"these zeros and the warm-up, would be {100 * float(lower.mean() or 0):+.1f} % off; "  # type: ignore[arg-type]
+        f"here only periods that lie entirely within the client's window count, and throughput of middleware and client differ by "
         f"{100 * (client or 0.0):+.2f} %."
     )
 

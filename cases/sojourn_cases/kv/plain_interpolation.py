@@ -143,9 +143,10 @@ class FittedInterpolation(FittedDefaults):
     designs: Mapping[str, DesignLines]
     level: float = USUAL_LEVEL
     message: str = (
-        "Straight lines of 1/X in 1/clients and the other factors, by design, gets and sets each by themselves."
+        "Straight lines: 1/X as a linear function of 1/clients and of the other factors; separate ones for each design, "
+        "and for gets and sets."
     )
-    error_of: ClassVar[str] = "throughput, from whole configurations left out"
+    error_of: ClassVar[str] = "throughput, from held-out configurations"
 
     @property
     def model_error(self) -> float | None:

@@ -88,15 +88,19 @@ def judge(history: Iterable[ClientOperation], *, redelivery_s: float | None = No
 def _check(operations: Sequence[ClientOperation], rest_s: float) -> None:
     for content, count in Counter(one.content for one in operations if one.kind == "put").items():
         if count > 1 or content is None:
-            raise InputError(content, "content of a put", "give every message a content of its own")
+            raise InputError(content, "content of a put", "give every message a unique content")
     for one in operations:
         if not one.start_s <= one.end_s:
-            raise InputError(one, "history", "an operation ends after it starts, on one clock for all clients")
+            raise InputError(
+                one, "history", "every operation has to end after it started; use one clock for all clients"
+            )
     for queue, of_queue in groupby(sorted(operations, key=lambda one: one.queue), key=lambda one: one.queue):
         *earlier, last = sorted(of_queue, key=lambda one: one.start_s)
         ended_s = max((one.end_s for one in earlier if one.outcome != EMPTY), default=last.start_s - rest_s)
         if last.outcome != EMPTY or last.start_s < ended_s + rest_s:
-            raise InputError(queue, "history", f"end it with an empty take, {rest_s:g} s after all else of that queue")
+            raise InputError(
+                queue, "history", f"end it with an empty take, {rest_s:g} s after the queue's last other operation"
+            )
 
 
 def _counts(operations: Iterable[ClientOperation]) -> Counter[str]:
@@ -113,9 +117,9 @@ def _foreign(put: ClientOperation | None, takes: Iterable[ClientOperation]) -> I
         elif take.end_s < put.start_s:
             yield f"taken before it was put: {take}"
         elif take.queue != put.queue:
-            yield f"put into {put.queue}, taken elsewhere: {take}"
+            yield f"put into {put.queue}, taken from another queue: {take}"
         elif put.number is not None and put.number != take.number:
-            yield f"put as number {put.number}: {take}"
+            yield f"put as number {put.number}, taken with another number: {take}"
 
 
 def _at_most_once(
@@ -131,7 +135,7 @@ def _at_most_once(
     cut = Counter(one.queue for one in operations if one.kind == "take" and one.outcome == UNKNOWN)
     for queue, count in gone.items():
         if count > cut[queue]:
-            verdict.faults.append(f"{queue}: {count} messages lost, and only {cut[queue]} takes without an answer")
+            verdict.faults.append(f"{queue}: {count} messages lost, but only {cut[queue]} takes had no answer")
     verdict.counts["in a take without an answer"] = gone.total()
 
 
@@ -175,4 +179,4 @@ def _too_often(taken: Sequence[ClientOperation], asked: Asked, redelivery_s: flo
     for take in taken:
         tries = [one for one in asked.get((take.queue, take.receipt), []) if one.outcome != REFUSED]
         if len(tries) == 1 and tries[0].outcome == GONE and tries[0].end_s - take.start_s < redelivery_s:
-            yield f"not acknowledged, though its time was not over: {tries[0]} of {take}"
+            yield f"acknowledgement refused before its time was over: {tries[0]} of {take}"

@@ -30,9 +30,10 @@ def service(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]
     if found.rivals is None:
         return Analysis()
     lead = (
-        "Where all workers or all connections were in use for 90 % and more, the throughput is what the service completes "
-        "with that many requests in it. The curves are those of the fitted model files, for the most clients that there are (with "
-        "fewer waiting a service that batches is slower); the Telesto report's rule has the time in the database at the reference run."
+        "Where all workers or all connections were in use for at least 90 % of the time, the throughput is what the service completes "
+        "with that many requests in it. The curves are those of the fitted model files, for the largest number of "
+        "clients (a service that batches is slower if fewer requests "
+        "wait); the Telesto report's rule has the time in the database at the reference run."
     )
     return Analysis((), (Section("Service", lead, (_curve(found),)),))
 
@@ -47,9 +48,9 @@ def _curve(found: StudyFindings) -> Figure:
         if isinstance(fitted, FittedModel) and not fitted.alternatives:
             rates = [_most_per_s(fitted.model, size, max(size, waiting)) for size in sizes]
             series.append(Series(name, sizes, rates, style="line"))
-    note = "Means of configurations, with the least and the largest of their runs where there are several."
+    note = "Means of configurations, with the smallest and the largest run where there are several."
     title, label = "Completions of the service", "completions/s"
-    return Figure("service-curve", title, "requests that the pools let in", label, tuple(series), note)
+    return Figure("service-curve", title, "requests admitted by the pools", label, tuple(series), note)
 
 
 def _most_per_s(model: Model, size: int, clients: int) -> float:
@@ -90,7 +91,7 @@ def _times(name: str, rows: pl.DataFrame) -> Table:
     ]
     columns = ("configuration", "1/s", "empty takes", "client", "service", "dispatch", "queue", "parse", "wait",
                "database", "respond", "p99")  # fmt: skip
-    note = "Times in ms, means of a request; wait: for a connection. Empty takes: of all requests."
+    note = "Times in ms, mean per request; wait: for a connection. Empty takes: share of all requests."
     return Table(name, columns, tuple(cells), note, ("", ".0f", ".1%", *[".3f"] * 9))
 
 
@@ -108,10 +109,10 @@ def limits(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any])
         parts = (b.dispatcher, b.workers, b.connections, b.client, b.cores)
         cells.append((label, *parts, b.limit, *(s[name] for name in CPU)))
     lead = (
-        "How busy each part was: threads by their CPU time, workers and connections by how many were held, cores by all "
-        "processes of this machine. What limits is the first of client, dispatcher, cores, connections, workers that is busy "
-        "for 90 %; else the round trip. The shares of the CPU time used: where client and service take much of it, the "
-        "curve of the service is that of a database that shares its cores."
+        "Utilisation of each part: threads by their CPU time, workers and connections by how many were in use, cores by "
+        "all processes of this machine. The limit is the first of client, dispatcher, cores, connections, workers that is at "
+        "least 90 % busy; else the round trip. Shares of the used CPU time: where client and service take much of it, the "
+        "measured curve belongs to a database that shares its cores."
     )
     columns = ("configuration", "dispatcher", "workers", "connections", "client", "cores", "limited by", "of CPU: client",
                "service", "database")  # fmt: skip
@@ -141,9 +142,11 @@ def checked_laws(found: StudyFindings, plan: CheckedStudy, options: Mapping[str,
         sampled = own.filter(pl.col("little").is_not_null())
         cells.append((str(name), *_held(own, "interactive"), *_held(sampled, "little")))
     lead = (
-        "Interactive law: throughput × (response time + share of empty takes × retry delay + the client's own time) should be "
-        "the clients. Little's law on the pool: throughput × time in the database should be the connections in use, of which "
-        "samples are taken; judged where one is in use at least, within 5 % and the interval of the samples."
+        "Interactive law: throughput × (response time + share of empty takes × retry delay + the client's own time) "
+        "should equal the number of "
+        "clients. Little's law on the pool: throughput × time in the database should equal the sampled number of connections in "
+        "use; it is checked where at least one is in use, and holds if the difference is within 5 % and "
+        "the interval of the samples."
     )
     columns = ("section", "interactive law holds", "worst", "Little's law holds", "worst ")
     table = Table("Laws, within 5 %", columns, tuple(cells), formats=("", "", ".1%", "", ".1%"))

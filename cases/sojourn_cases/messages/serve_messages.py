@@ -25,12 +25,16 @@ def messages(
     queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
     clients: Annotated[int, typer.Option(help="connections of clients")] = 12_000,
     message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
-    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
-    timeout: Annotated[float, typer.Option(help="s that a statement, or the wait for a connection, may take")] = 5.0,
+    idle: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
+    timeout: Annotated[
+        float, typer.Option(help="time limit of a statement, and of the wait for a connection, s")
+    ] = 5.0,
     durability: Annotated[str, typer.Option(help="full; off: a crash loses up to the last 0.6 s of puts")] = "full",
-    redelivery: Annotated[float | None, typer.Option(help="s to acknowledge a take in; without, it is final")] = None,
+    redelivery: Annotated[
+        float | None, typer.Option(help="time limit to acknowledge a take, s; without, it is final")
+    ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="requests that wait share a statement and a commit")] = False,
-    token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="that clients have to send")] = None,
+    token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="token that clients have to send")] = None,
     log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
     period: Annotated[float, typer.Option(help="of queue lengths and occupancy beside the log, s")] = 0.1,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
@@ -76,7 +80,7 @@ def told(summary: dict[str, Any]) -> str:
     """The summary in a few lines."""
     lines = [
         done(summary),
-        f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} sessions with the database lost",
+        f"CPU {summary['cpu_s']:.2f} s; {summary['sessions_lost']} database sessions lost",
         *times(summary["phases"], ("response", "dispatch", "parse", "wait", "database", "respond")),
         *lost(summary),
     ]

@@ -70,7 +70,7 @@ class BulletinSystem(System):
             database_disk.check(options.disk)
         elif options.database_folder or options.database_settings or options.disk:
             raise InputError(
-                "database_folder, database_settings, disk", PLACE, "say database = true, or leave them out"
+                "database_folder, database_settings, disk", PLACE, "set database = true, or leave these options out"
             )
 
     @property
@@ -104,7 +104,7 @@ class BulletinSystem(System):
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         found = self.load.settled(self.factors, given, place)
         if "users" not in found:
-            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
+            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "set users: sessions are a closed loop")
         mix_of(self.load.mix_file(str(found["mix"]), self.folder))
         try:
             self.cores(found)
@@ -154,7 +154,7 @@ class BulletinSystem(System):
         return self.folder / self.options.database_folder if self.options.database_folder else None
 
     def _cluster(self, disk: SlowDisk | None) -> AbstractContextManager[BulletinCluster]:
-        programs(runs_as(), "say database = false: tables in memory")
+        programs(runs_as(), "set database = false (tables in memory)")
         copies = disk.folder if disk else self._copies
         return bulletin_cluster(self.options.scale, self.options.data_seed, copies)
 
@@ -185,7 +185,7 @@ class BulletinSession:
                 folder = self._execute(point, out, seed, tiers, cores)
         except ServiceError as error:
             if tiers.stop() and tiers.died:
-                raise ServiceError("; ".join(tiers.died), PLACE, "mend what it says") from error
+                raise ServiceError("; ".join(tiers.died), PLACE, "fix what the message says") from error
             raise
         finally:
             tiers.close()

@@ -68,7 +68,7 @@ class SimulatedBulletin(System):
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         found = self.load.settled(self.factors, given, place)
         if "users" not in found:
-            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "give users: sessions are a closed loop")
+            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "set users: sessions are a closed loop")
         self.options.cores_of(found)
         return found | {"machine_cores": 2 * self.options.package_cores + int(found["client_cores"])}
 

@@ -142,8 +142,8 @@ def demands_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     tables = [_demands(told), _table("Mixes that were not fitted", judged)]
     tables += [_table("One page alone", alone)] if alone else []
     lead = (
-        f"{len(runs)} runs; a run differs from the regression by {percent(both.plain.scatter)} (standard deviation), and by "
-        f"{percent(both.usual.scatter)} where the speed of its cores is in it."
+        f"{len(runs)} runs; a run differs from the regression's prediction by {percent(both.plain.scatter)} (standard deviation), and by "
+        f"{percent(both.usual.scatter)} where the speed of its cores is taken into account."
     )
     return Analysis(tuple(_lines(len(runs), judged, alone)), (Section("Demands of pages", lead, tuple(tables)),))
 
@@ -157,7 +157,7 @@ def _lines(fitted: int, judged: Sequence[HeldOutMix], alone: Sequence[HeldOutMix
     ]
     lines.append(f"with the speed of the cores in each run: errors of {_errors(judged, 1)}")
     return (
-        [*lines, f"pages asked for alone: errors of {_errors(alone, 1)}, at the speed of the cores"] if alone else lines
+        [*lines, f"pages requested alone: errors of {_errors(alone, 1)}, at the speed of the cores"] if alone else lines
     )
 
 
@@ -172,7 +172,7 @@ def _demands(told: Mapping[str, MixDemands]) -> Table:
     for tier, one in told.items():
         for kind, value in one.estimates(USUAL_LEVEL).items():
             rows.append((tier, kind, *(1e6 * v for v in value)))
-    note = f"{USUAL_LEVEL:.0%} intervals. Single demands are known much less well than the totals of mixes."
+    note = f"{USUAL_LEVEL:.0%} intervals. Demands of single pages are much less certain than the totals of mixes."
     title = "CPU time of a page by tier and kind of page"
     return Table(title, ("tier", "kind", "us a page", "low", "high"), tuple(rows), note, ("", "", ".1f", ".1f", ".1f"))
 
@@ -183,5 +183,8 @@ def _table(title: str, judged: Sequence[HeldOutMix]) -> Table:
         cells = [(*told, error) for told, error in zip(one.predicted_per_s, one.errors, strict=True)]
         rows.append((one.mix, one.measured_per_s, *cells[0], *cells[1]))
     columns = ("mix", "measured, 1/s", "predicted", "low", "high", "error", "at its speed", "low ", "high ", "error ")
-    note = "Predicted: cores as busy as in the runs of the regression, over the demand of the mix; then at the speed of the run's cores."
+    note = (
+        "Predicted: the cores' utilisation in the runs of the regression, divided by the demand of the "
+        "mix; then at the speed of the run's cores."
+    )
     return Table(title, columns, tuple(rows), note, ("", ".0f", *((".0f",) * 3 + ("+.1%",)) * 2))

@@ -73,7 +73,7 @@ def _histogram(shares: Mapping[tuple[str, ...], Array], factors: Sequence[str]) 
     limits = [f"{percent(low, 0)} to {percent(high, 0)}" for low, high in pairwise(BINS)]
     rows: Rows = tuple((*point, float(own.mean()), *histogram(own)) for point, own in shares.items())
     formats = (*[""] * len(factors), *[".1%"] * (1 + len(limits)))
-    title = "Samples of 0.1 s by the share of the cores' time in I/O wait"
+    title = "Samples of 0.1 s, sorted by the share of time that cores wait for I/O"
     return Table(title, (*factors, "mean", *limits), rows, formats=formats)
 
 
@@ -92,5 +92,5 @@ def _sessions(by_point: Mapping[tuple[str, ...], Sequence[RunFolder]], factors: 
         if runs
     )
     formats = (*[""] * len(factors), *[".2f"] * len(kinds))
-    return [Table("Active sessions of the database by what they wait for, in the mean (none: they run, or want a core)",
+    return [Table("Mean number of active database sessions, by what they wait for (none: they run, or wait for a core)",
                   (*factors, *kinds), rows, formats=formats)]  # fmt: skip

@@ -112,7 +112,7 @@ def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
         return Analysis()
     grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
     lines = [line for own in grown.values() for line in _grown(own)]
-    lead = f"Mean throughput of the number of users with the greatest, with its {percent(USUAL_LEVEL, 0)} interval."
+    lead = f"Highest mean throughput over the numbers of users, with its {percent(USUAL_LEVEL, 0)} interval."
     return Analysis(tuple(lines), (Section("Most by cores", lead, (_table(each, found.rivals),)),))
 
 
@@ -152,9 +152,12 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
             one.limit, *errors,
         ))  # fmt: skip
     columns = ("mix", "work, ms", "cores", "users", "most, 1/s", "low", "high", "with most users", "limit")
-    note = "With most users: change from there to the most users. Models: error of the throughput there, where cores were full."
+    note = (
+        "With most users: change from that number of users to the largest "
+        "number. Models: error of the throughput there, if the cores were fully busy."
+    )
     formats = ("", ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
-    return Table("The most that was completed", (*columns, *models), tuple(rows), note, formats)
+    return Table("Highest throughput", (*columns, *models), tuple(rows), note, formats)
 
 
 def _said(model: FittedProtocol, factors: Mapping[str, Any]) -> float | None:

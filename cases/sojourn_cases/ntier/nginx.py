@@ -171,7 +171,7 @@ class Nginx:
             said = b"".join(iter(lambda: talk.recv(4096), b"")).decode(errors="replace")
         found = re.search(r"requests\s+\d+\s+\d+\s+(\d+)", said)
         if not found:
-            raise ServiceError(repr(said[:80]), "nginx, stub_status", "see whether this nginx has that module")
+            raise ServiceError(repr(said[:80]), "nginx, stub_status", "check that this nginx has that module")
         self._asked += 1
         return int(found[1]) - self._asked
 

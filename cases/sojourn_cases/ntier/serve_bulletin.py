@@ -27,12 +27,12 @@ def bulletin(
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --db, 16]")] = None,
-    page_work: Annotated[float, typer.Option(help="CPU time that a page takes beside its making, s")] = 0.002,
+    page_work: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
     scale: Annotated[float, typer.Option(help="of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
     seed: Annotated[int, typer.Option(help="of the data")] = 1,
     clients: Annotated[int, typer.Option(help="connections of clients; further ones are closed")] = 50_000,
     queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones: 503")] = 50_000,
-    idle: Annotated[float, typer.Option(help="s after which a silent client is disconnected")] = 600.0,
+    idle: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
@@ -45,9 +45,7 @@ def bulletin(
 
     if embedded == (db is not None) or (folder is not None and db != "auto"):
         given = f"--embedded {embedded}, --db {db}, --folder {folder}"
-        raise InputError(
-            given, "serve bulletin", "say --embedded (tables in memory) or --db; --folder goes with --db auto"
-        )
+        raise InputError(given, "serve bulletin", "use --embedded (tables in memory) or --db; --folder needs --db auto")
     if db == "auto":
         programs(runs_as(), "--embedded: tables in memory")
     with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
@@ -90,5 +88,5 @@ def greeting(ready: dict[str, Any], url: str) -> str:
 
 def told(summary: dict[str, Any]) -> str:
     """The summary in a few lines."""
-    times = f"waited {summary['wait_s'] * 1e3:.3f} ms, served {summary['service_s'] * 1e3:.3f} ms in the mean"
+    times = f"waited {summary['wait_s'] * 1e3:.3f} ms, served {summary['service_s'] * 1e3:.3f} ms on average"
     return f"{done(summary)}\nCPU {summary['cpu_s']:.2f} s; {times}; {summary['refused']} refused"

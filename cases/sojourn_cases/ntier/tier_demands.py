@@ -53,7 +53,7 @@ def tier_demands(run: RunFolder) -> TierDemands:
     ]
     if (CORES, "utilisation") not in told or not set(names) - {CLIENT}:
         raise FitError(
-            "no CPU time of its tiers", str(run.path), "measure a system that tells it, such as kind bulletin"
+            "no CPU time of its tiers", str(run.path), "measure a system that reports it, such as kind bulletin"
         )
     return TierDemands(
         run.manifest["factors"], told["", "throughput"], told[CORES, "utilisation"],

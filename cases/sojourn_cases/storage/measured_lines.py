@@ -30,13 +30,13 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     yield from _by_meter(runs)
     yield from _by_distance(runs)
     if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
-        yield f"{aside} runs were disturbed, put aside and run again"
+        yield f"{aside} runs were disturbed: set aside and repeated"
     if marked := runs.height - unmarked(runs).height:
-        yield f"{marked} runs are marked and not in the effects: saturated, failed, or others ran each time"
+        yield f"{marked} runs are marked and not used for the effects: saturated, failed, or disturbed each time"
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
-        yield "CPU is by ticks here, which miss what avoids them and interrupts: no control group with cpu.idle"
+        yield "CPU time is counted by ticks here, because no control group has cpu.idle: work between ticks and in interrupts is missed"
     if "server" in runs.columns and (runs["server"] == EMBEDDED).any():
-        yield "a path is served by sojourn's own server, which stands for no product"
+        yield "one path uses sojourn's own server: its figures do not apply to any product"
 
 
 def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
@@ -59,7 +59,7 @@ def _parts(busy: pl.DataFrame, background: float) -> Iterator[str]:
             continue
         rest = 1e6 * (float(one["cpu_cores"].sum()) - one.height * background) / rate - sum(us.values())
         told = ", ".join(f"{name} {value:.1f}" for name, value in us.items() if value > 0)
-        yield f"{path}, us an I/O by who used it: {told}, in neither {rest:.1f}"
+        yield f"{path}, us per I/O by who used it: {told}, not attributed {rest:.1f}"
 
 
 def _latency(busy: pl.DataFrame) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _latency(busy: pl.DataFrame) -> Iterator[str]:
     for (path,), one in by.group_by("path", maintain_order=True):
         rows = one.select("iops", "latency_s", "p99_s").iter_rows()
         told = ", ".join(f"{1e6 * mean:.0f} (p99 {1e6 * p99:.0f}) at {iops:g} IOPS" for iops, mean, p99 in rows)
-        yield f"{path}, latency, us, median of runs: {told}"
+        yield f"{path}, latency in us, median of the runs: {told}"
 
 
 def _repeats(runs: pl.DataFrame, busy: pl.DataFrame) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _by_meter(runs: pl.DataFrame) -> Iterator[str]:
                 told.setdefault(cost.path, []).append(f"{meter} {1e6 * cost.seconds:.1f}{half}")
     for path, each in told.items():
         if len(each) > 1:
-            yield f"{path}, us an I/O by meter: {', '.join(each)}"
+            yield f"{path}, us per I/O by meter: {', '.join(each)}"
 
 
 def _by_distance(runs: pl.DataFrame) -> Iterator[str]:
@@ -117,4 +117,7 @@ def _by_distance(runs: pl.DataFrame) -> Iterator[str]:
     costs = {name: {cost.path: cost for cost in cost_per_io(part)} for name, part in parts.items()}
     for path in sorted(costs["near"].keys() & costs["far"].keys()):
         told = [f"{1e6 * costs[name][path].seconds:.1f} where cores were {name}" for name in parts]
-        yield f"{path}, us an I/O {', '.join(told)} (the host moves them: a cache line took more than {1e9 * far_s:.0f} ns, or less)"
+        yield (
+            f"{path}, us per I/O {', '.join(told)} (the host moves virtual cores: a cache line took more "
+            f"than {1e9 * far_s:.0f} ns, or less)"
+        )

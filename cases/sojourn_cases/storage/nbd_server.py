@@ -1,7 +1,7 @@
 """The embedded network block device server (`cases/crates/nbd`, Rust), in a process of its own.
 
-For tests, and for machines without qemu-nbd; a connection's I/Os are done one after the other, so its speed says nothing of
-qemu-nbd's, and a report says which of them served.
+For tests, and for machines without qemu-nbd; a connection's I/Os are done one after the other, so its speed is not that of
+qemu-nbd, and a report says which of them served.
 """
 
 from __future__ import annotations

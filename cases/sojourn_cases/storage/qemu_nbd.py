@@ -75,7 +75,7 @@ class QemuNbd:
                 if talk.recv(8) == GREETING:
                     return
             time.sleep(0.005)
-        raise ServiceError("it does not answer", f"{PROGRAM} of {file}", "see whether it runs by hand")
+        raise ServiceError("it does not answer", f"{PROGRAM} of {file}", "try to start it by hand")
 
     @property
     def url(self) -> str:

@@ -21,7 +21,7 @@ def nbd(
 ) -> None:
     """Exports memory or a file as a network block device.
 
-    For tests: its speed says nothing of qemu-nbd's.
+    For tests: its speed is not that of qemu-nbd.
     """
     from sojourn.load import size_bytes
     from sojourn_cases.storage.nbd_server import EmbeddedNbd
@@ -37,7 +37,7 @@ def nbd(
             port=port, memory_bytes=None if memory is None else size_bytes(memory, "--memory"), file=file, direct=direct,
             delay_s=0.0 if delay == "0" else duration_s(delay, "--delay"), log=STANDARD_ERROR,
         )  # fmt: skip
-        told_size = f"{server.url} ({server.size_bytes} bytes); for tests: its speed says nothing of qemu-nbd's"
+        told_size = f"{server.url} ({server.size_bytes} bytes); for tests: its speed is not that of qemu-nbd"
         Watched("serve nbd", server, told).until_stopped(f"{told_size}; Ctrl-C ends it")
 
 

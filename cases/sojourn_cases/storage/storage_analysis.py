@@ -39,10 +39,10 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     """
     section, levels = options.get("section"), options.get("linearity")
     if set(options) - OPTIONS or not isinstance(section, str):
-        raise StudyError(f"options {dict(options)}", "[[analysis]] storage", "give section, and perhaps linearity")
+        raise StudyError(f"options {dict(options)}", "[[analysis]] storage", "give section, and optionally linearity")
     runs = run_list(found.runs)
     if runs.is_empty():
-        return Analysis(("no storage run is there",), warn=True)
+        return Analysis(("there is no storage run",), warn=True)
     of = lambda name: runs.filter((pl.col("section") == name) | (pl.col("iops") == 0))  # noqa: E731
     design = of(section)
     write_whole(found.folder / RUNS, design.drop("section").write_csv())
@@ -110,7 +110,7 @@ def _cost_lines(runs: pl.DataFrame) -> Iterator[str]:
         # from the least level to the greatest: twice the half difference
         told = [f"{name} {2e6 * q:+.1f} ± {2e6 * half:.1f}" for name, (q, half) in (cost.by_factor or {}).items()]
         if told:
-            yield f"{cost.path}, us more an I/O at the greatest level than at the least: {', '.join(told)}"
+            yield f"{cost.path}, us per I/O more at the highest level than at the lowest: {', '.join(told)}"
     if found := cost_ratio(costs):
         yield f"ratio of the paths: {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
 
@@ -146,5 +146,5 @@ def _linearity_lines(runs: pl.DataFrame) -> Iterator[str]:
     for one in found:
         p = "" if one.origin.p is None else f", lack of fit through the origin p = {one.origin.p:.2g}"
         curve = ", ".join(f"{1e6 * s:.1f} at {iops:g}" for iops, s, _ in one.curve)
-        word = "in proportion to IOPS" if one.proportional else f"not in proportion: us an I/O {curve}"
+        word = "in proportion to IOPS" if one.proportional else f"not proportional: us per I/O {curve}"
         yield f"{one.path}: R² of a line {one.line.r_squared:.3f}{p}; {word}"

@@ -55,7 +55,7 @@ class StoragePath(BaseModel):
         if self.url is not None and self.server != "none":
             raise InputError(f"url and server = {self.server!r}", place, "give one of them")
         if self.yes_destroy is not None and self.yes_destroy not in (self.url, *(self.url or "").split(":", 1)[1:]):
-            raise InputError(f"yes_destroy = {self.yes_destroy!r}", place, "name the device or the export as in url")
+            raise InputError(f"yes_destroy = {self.yes_destroy!r}", place, "write the device or the export as in url")
 
     @property
     def may_write(self) -> bool:
@@ -113,7 +113,7 @@ def filled_file(folder: Path, size_bytes: int) -> Iterator[Path]:
         made = make_owned_folder(PREFIX, str(folder))
     except OSError as error:
         raise LabError(
-            error.strerror or str(error), str(folder), "give a folder that is there and may be written"
+            error.strerror or str(error), str(folder), "give an existing folder that may be written"
         ) from None
     try:
         yield _filled(made / FILE, size_bytes)

@@ -90,7 +90,7 @@ class StorageSystem(System):
         path = self.options.paths[str(found["path"])]
         if float(found["read"]) < 1 and found["iops"] and path.url and not path.may_write:
             raise InputError(
-                f"read = {found['read']} on {path.url}", place, "name the device again in yes_destroy, or read only"
+                f"read = {found['read']} on {path.url}", place, "write the device again in yes_destroy, or only read"
             )
         return found
 
@@ -212,7 +212,7 @@ class StorageSession:
             )
         died = (folder.manifest.get("service") or {}).get("died")
         if server is not None and died is not None:
-            yield FAILED, f"{server.kind} ended with {died} during the run"
+            yield FAILED, f"{server.kind} ended during the run: {died}"
 
 
 def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -229,4 +229,8 @@ def _rest(reader: WindowReader) -> dict[str, Any]:
 
 def scope(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Whose CPU is seen: of a guest the host's part is missing."""
-    return "guest only: what the host used for it is not seen" if "hypervisor" in cpuinfo.read_text() else "host"
+    return (
+        "guest only: the host's own CPU time for this load is not visible"
+        if "hypervisor" in cpuinfo.read_text()
+        else "host"
+    )

@@ -80,7 +80,7 @@ class WindowReader(threading.Thread):
         self.join()
         if self._failed:
             raise LabError(
-                str(self._failed), "CPU meter", "its loops have ended: let nobody end them, and run again"
+                str(self._failed), "CPU meter", "its loops have ended: something stopped them; run again"
             ) from self._failed
         (a, parts), (b, parts_after) = self._begin, self._end
         length_s = b.at_s - a.at_s

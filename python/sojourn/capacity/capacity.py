@@ -119,7 +119,7 @@ def _check(factors: Mapping[str, Any], what_if: Sequence[Mapping[str, float]]) -
             if not isinstance(one[name], int | float):
                 raise InputError(f"{name} = {one[name]!r}", "--what-if", "give a number")
             if "." not in name and name not in factors:
-                raise InputError(f"{name} = {one[name]:g}", "--what-if", f"say what it is now: --factor {name}=…")
+                raise InputError(f"{name} = {one[name]:g}", "--what-if", f"give its present value: --factor {name}=…")
 
 
 def _run_s(limits: SearchLimits) -> float:

@@ -40,7 +40,7 @@ def answer_of(
     rate = _within_failures(rate, runs, objectives, notes)
     highest = max((one.rate_per_s for one in runs), default=0.0)
     if rate is not None and highest < FAR * rate.value:
-        notes.append(f"the highest rate that was run is {per_second(highest)}: beyond it this is the model's word")
+        notes.append(f"the highest rate that was run is {per_second(highest)}: this answer extrapolates the model")
     notes += [f"not valid, {run.name}: {'; '.join(run.reasons)}" for run in runs if not run.valid][:MOST_TOLD]
     what_if = _predicted(state, runs, objectives, limits.level, settings, notes)
     saturation = light.full_per_s or state.saturation
@@ -71,7 +71,7 @@ def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None
     good = max(
         (one.rate_per_s for one in runs if one.met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
     )
-    said = why or f"there is no model of {len(runs)} runs"
+    said = why or f"{len(runs)} runs are too few for a model"
     if good is not None and bad is not None:
         text = f"{said}; between {per_second(good)}, which met it, and {per_second(bad)}, which did not"
         return RateInterval((good + bad) / 2, good, None), text
@@ -87,7 +87,7 @@ def _within_failures(
     if rate is None or bad is None or (rate.high is not None and rate.high <= bad):
         return rate
     good = max((run.rate_per_s for run in runs if run.met and run.rate_per_s < bad), default=0.0)
-    notes.append(f"requests failed at {per_second(bad)}; what was asked was met at {per_second(good)}")
+    notes.append(f"requests failed at {per_second(bad)}; the objective was met at {per_second(good)}")
     if rate.value < bad:
         return RateInterval(rate.value, rate.low, bad)
     low = min(rate.low, good)

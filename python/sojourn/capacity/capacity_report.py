@@ -53,7 +53,11 @@ def capacity_document(found: Capacity, asked: str, where: Path | None = None) ->
 def junit_cases(found: Capacity) -> list[JunitCase]:
     """The answer for a test reporter: whether there is one, or whether at least what was asked is met."""
     objective = f" within {found.objective}" if found.objective else ""
-    name = f"at least {per_second(found.at_least_per_s)}" if found.at_least_per_s else "a rate with both ends"
+    name = (
+        f"at least {per_second(found.at_least_per_s)}"
+        if found.at_least_per_s
+        else "a rate with a lower and an upper end"
+    )
     return [JunitCase(name + objective, found.outcome, str(found), found.took_s)]
 
 
@@ -105,7 +109,10 @@ def _figures(found: Capacity) -> list[Section]:
         _figure(found, runs, name, [one.limit for one in times if one.figure == name], rates, marks)
         for name in dict.fromkeys(["mean", *(one.figure for one in times)])
     ]
-    lead = "Points are runs, the line is the model with its interval; of a quantile the answer takes what the runs measured of it, too."
+    lead = (
+        "Points are runs; the line is the model with its interval; an answer for a quantile also uses the quantiles "
+        "that the runs measured."
+    )
     return [Section("Response time against the rate", lead, tuple(drawn))]
 
 

@@ -82,5 +82,7 @@ def _means(folder: RunFolder) -> tuple[float, float]:
         found = math.nan, math.nan
     if reasons or not min(found) > 0:
         why = reasons[0] if reasons else "no request was answered"
-        raise ServiceError(f"{folder.path.name}: {why}", folder.path, "see that the URL answers, and what it answers")
+        raise ServiceError(
+            f"{folder.path.name}: {why}", folder.path, "check that the URL answers, and with which status"
+        )
     return found

@@ -147,7 +147,7 @@ class _Search:
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made{short}; --runs allows more"
         if self.runs and self.left_s() < SHORTEST_S:
-            return f"the time was up{short}; --within allows more than {seconds(self.limits.within_s)}"
+            return f"the time limit was reached{short}; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
             return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
         return ""

@@ -56,13 +56,13 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
     """At `rate_per_s`, of the runs' watched resources."""
     watched = full_at(folders)
     if saturation is None:
-        text = "what limits it is not known: nothing says where it saturates"
+        text = "what limits it is not known: the runs do not show where it saturates"
         text += f"; {watched[0].name} would be full at {per_second(watched[0].rate_per_s)}" if watched else ""
         return _untold(text, watched, rate_per_s)
     watched = [one for one in watched if not (one.thread and saturation.low > MOST_BUSY * one.rate_per_s)]
     if not watched:
-        text = "what limits it is not known: nothing of it was watched"
-        return ServiceLimit("", 0.0, "", 0.0, PIDS, f"{text}; one run would tell: {PIDS}")
+        text = "what limits it is not known: no resource of the service was measured"
+        return ServiceLimit("", 0.0, "", 0.0, PIDS, f"{text}; one more run would show it: {PIDS}")
     first, later = watched[0], watched[1:2]
     limits = is_limit(first.rate_per_s, (saturation.value, saturation.low, saturation.high))
     value = percent(saturation.value / first.rate_per_s, 0)
@@ -71,17 +71,18 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
         text = f"what limits it: {first.name}, {percent(busy, 0)} busy at that rate, full at {per_second(first.rate_per_s)}"
         return _limit(first.name, busy, later, text)
     if limits is False:
-        text = "what limits it was not watched: workers that wait, a lock, a pool or a service behind it"
-        text += f"; {first.name} is {value} busy where it is full; one run would tell which: {WORKERS}"
+        text = "what limits it was not measured: waiting workers, a lock, a pool or a service behind it"
+        text += f"; {first.name} is {value} busy where it is full; one more run would show which: {WORKERS}"
         return _limit("", 0.0, [first], text, WORKERS)
     return _untold(
-        f"what limits it cannot be told: {first.name} would be {value} busy where it is full, and that rate is not known well enough",
+        f"what limits it cannot be determined: {first.name} would be {value} busy at saturation, but "
+            f"the saturation rate is too uncertain",
         watched, saturation.low,
     )  # fmt: skip
 
 
 PIDS = "the same with --pids or --cgroup of the service's processes"
-WORKERS = "the same with twice the workers, and --factor workers=N: a lock or a service behind it bears no more then"
+WORKERS = "the same with twice the workers, and --factor workers=N: if a lock or a service behind it is the limit, the rate does not rise"
 
 
 def _limit(name: str, busy: float, later: Sequence[FullAt], text: str, run: str = "") -> ServiceLimit:
@@ -92,5 +93,5 @@ def _limit(name: str, busy: float, later: Sequence[FullAt], text: str, run: str 
 
 def _untold(text: str, watched: Sequence[FullAt], bearable_per_s: float) -> ServiceLimit:
     """What is missing is where it saturates: as much as it bears, or all that it bears, tells."""
-    run = f"at {per_second(HIGH * bearable_per_s)}, or with --saturate, which asks until it is full"
-    return _limit("", 0.0, watched[:1], f"{text}; one run would tell: {run}", run)
+    run = f"at {per_second(HIGH * bearable_per_s)}, or with --saturate, which adds users until the service is saturated"
+    return _limit("", 0.0, watched[:1], f"{text}; one more run would show it: {run}", run)

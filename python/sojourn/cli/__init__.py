@@ -28,7 +28,7 @@ else:
     )
 
 ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--on local:2]"}  # as Python calls it
-INTERRUPTED = "sojourn: interrupted; what was measured is kept, what was made for it has been removed"
+INTERRUPTED = "sojourn: interrupted; measured data is kept, temporary files and processes are removed"
 
 
 def main() -> None:
@@ -115,4 +115,4 @@ def remedy(error: OSError) -> str:
     """What helps against an error of the operating system that nobody nearer to it expected."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free space on the disk, or choose another --out"
-    return "check the path and what you may do there, or choose another --out"
+    return "check the path and its permissions, or choose another --out"

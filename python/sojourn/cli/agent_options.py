@@ -25,7 +25,7 @@ class AgentOptions:
     )  # fmt: skip
     per_agent: float | None = option(
         None,
-        "requests per second of one agent at most; else each worker is one",
+        "maximum requests per second of one agent; without it, each worker is one agent",
         "--per-agent",
         read=number,
         panel=PANEL,
@@ -39,7 +39,7 @@ class AgentOptions:
         """
         if self.agents is None:
             if self.per_agent is not None:
-                raise InputError(f"{self.per_agent:g}", "--per-agent", "give --agents too: local:N or tls://HOST:PORT")
+                raise InputError(f"{self.per_agent:g}", "--per-agent", "add --agents: local:N or tls://HOST:PORT")
             return None
         from sojourn.measure.agents import AgentLoad
 

@@ -60,7 +60,7 @@ def merge(
 def table_(
     servers: Annotated[int, typer.Option(help="equal servers with one line")],
     service: Annotated[str, typer.Option(help="mean service time, as 127us")],
-    utilisation: Annotated[str, typer.Option(help="of a server, in per cent: 0..80:20 or 50,70,90")] = "0..80:20",
+    utilisation: Annotated[str, typer.Option(help="utilisation of a server, in per cent: 0..80:20 or 50,70,90")] = "0..80:20",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: rows in SI units")] = False,
 ) -> None:  # fmt: skip
     """Response times of one station at growing load (M/M/m)."""
@@ -83,11 +83,11 @@ def table_(
 
 @app.command()
 def balance(
-    centres: Annotated[int, typer.Option(help="service centres, disks, links, shards")],
+    centres: Annotated[int, typer.Option(help="number of service centres, disks, links or shards")],
     quanta: Annotated[int, typer.Option(help="pieces of an item")] = 1,
     items: Annotated[float | None, typer.Option(help="items in all; without: 16 a centre")] = None,
     mean: Annotated[float, typer.Option(help="work of an item")] = 1.0,
-    deviation: Annotated[float, typer.Option(help="its standard deviation, in the same unit")] = 0.5,
+    deviation: Annotated[float, typer.Option(help="standard deviation of an item, in the same unit")] = 0.5,
     quantum_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
@@ -106,9 +106,10 @@ def balance(
     lines = [
         f"expected maximum of {b.centres} standard normals: {b.expected_maximum:.5g} (bound √(2 ln M) {b.bound:.4g}, Blom {b.blom:.4g})",
         f"{b.items:g} items of {b.mean:g} ± {b.deviation:g}: mean load {b.items * b.mean / b.centres:.4g} a centre",
-        f"dealt evenly: busiest {b.even:.4g}, {percent(b.even_over)} more than the mean",
+        f"assigned in turn: busiest {b.even:.4g}, {percent(b.even_over)} more than the mean",
         f"at random: busiest {b.random:.4g}, {percent(b.random_over)} more than the mean",
-        f"{b.quanta} pieces an item spread better where a piece deviates by less than {b.break_even:.4g} (deviation/√{b.quanta})",
+        f"{b.quanta} pieces per item balance better if the standard deviation of a piece is "
+        f"below {b.break_even:.4g} (deviation/√{b.quanta})",
     ]
     if b.gain is not None and b.quantum_deviation is not None:
         word = "smaller" if b.gain >= 1 else "larger"

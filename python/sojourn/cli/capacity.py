@@ -31,19 +31,19 @@ def capacity(
     objective: http.Objectives = None,
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
     runs: Annotated[int, typer.Option(help="runs at most")] = 8,
-    precision: Annotated[str, typer.Option(help="ends when half of the interval, by the answer, is below this")] = "10%",
+    precision: Annotated[str, typer.Option(help="stop when the interval's half-width, relative to the answer, is below this")] = "10%",
     up_to: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
     saturate: Annotated[
-        bool, typer.Option("--saturate", help="the service may be saturated: a closed loop grows until throughput does not")
+        bool, typer.Option("--saturate", help="may saturate the service: adds users until throughput no longer grows")
     ] = False,
     at_least: Annotated[
-        float | None, typer.Option(help="requests per second that it must take: exit code 7 if it does not", show_default=False)
+        float | None, typer.Option(help="required requests per second: exit code 7 if the service cannot take them", show_default=False)
     ] = None,
     pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
     cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
     service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
-    factor: Annotated[str, typer.Option(help="what the service runs with now: workers=2", **HOST)] = "",
+    factor: Annotated[str, typer.Option(help="present settings of the service: workers=2", **HOST)] = "",
     what_if: Annotated[
         list[str] | None, typer.Option(help="another setting, predicted: workers=4; several times", **HOST)
     ] = None,

@@ -85,7 +85,7 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     placed: Callable[[], Values] = partial(read, placement) if placement else dict
     count = run_live(policy, source, actuator, log, stopped, period_s=period_s, placed=placed, say=say)
     say(
-        f"{count.windows} windows, {count.changes} changes decided, {count.troubled} without a decision, {count.refused} refused"
+        f"{count.windows} windows, {count.changes} changes, {count.troubled} without a decision, {count.refused} refused"
     )
 
 
@@ -96,12 +96,12 @@ def _left(act: bool) -> None:
     if act:
         done, failed = put_back_left()
         for what in done:
-            _say(f"put back what a killed controller left: {what}")
+            _say(f"restored the settings that a killed controller left: {what}")
         for what in failed:
-            _say(f"a killed controller left what cannot be put back: {what}")
+            _say(f"a killed controller left settings that cannot be restored: {what}")
     else:
         for plan in left():
-            _say(f"a killed controller left {plan}; `sojourn lab restore` puts them back")
+            _say(f"a killed controller left {plan}; `sojourn lab restore` restores them")
 
 
 @dataclass(frozen=True)
@@ -201,14 +201,16 @@ def _actuator(
             parts.append((by_keeper, each.names))
             _say(by_keeper.begin())
     except RefusedError as error:
-        remedy = "start the service with --control PATH, as the same user" if target.settings is None else "mend it"
+        remedy = "start the service with --control PATH, as the same user" if target.settings is None else "fix it"
         raise ServiceError(str(error), "--act", remedy) from None
     return Actuators(parts), safe
 
 
 def _free(holder: str | None, url: str) -> None:
     if holder is not None:
-        raise Busy(f"held by {holder}", url, "one controller a target: stop the other, or wait for its lease")
+        raise Busy(
+            f"held by {holder}", url, "only one controller per target: stop the other, or wait until its lease ends"
+        )
 
 
 def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int = 1) -> str:
@@ -227,7 +229,7 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
     names = ", ".join(one.name for one in loads)
     found = f"{100 * late:.2f} % of {requests} requests late on the model ({names}), {100 * allowed:g} % allowed"
     if late > allowed:
-        raise InputError(found, "--act", "mend the policy, give another --load or --rate, or --force")
+        raise InputError(found, "--act", "fix the policy, or use another --load or --rate, or --force")
     hours = statistics.fmean(one.core_hours for one in runs)
     return f"passed: {found}; {hours:.3g} core-hours a run"
 

@@ -18,10 +18,10 @@ DRIFT = 0.01
 
 def cpu(
     command: Annotated[list[str], typer.Argument(help="what to run, behind --")],
-    rest: Annotated[str, typer.Option(help="how long the machine is watched at rest before and after")] = "1s",
+    rest: Annotated[str, typer.Option(help="how long to measure the idle machine before and after")] = "1s",
     out: Annotated[Path | None, typer.Option(help="write all figures as JSON to this file")] = None,
 ) -> None:
-    """Measures the CPU time that a command makes a machine use.
+    """Measures all CPU time that a command causes on a machine.
 
     Kernel and interrupts are included, with the error of the figure.
     Ends with the command's exit code; the figures go to standard error.
@@ -43,7 +43,8 @@ def cpu(
     console = SafeConsole(stderr=True)
     console.print(table)
     console.print(
-        f"{seconds(found.wall_s)} on {found.cores} cores; at rest {found.background:.4f} ± {found.background_error:.4f} cores are busy, "
+        f"{seconds(found.wall_s)} on {found.cores} cores; idle machine: "
+        f"{found.background:.4f} ± {found.background_error:.4f} cores are busy, "
         "taken out of the first three"
     )
     if found.scanned_s > 0:
@@ -52,13 +53,15 @@ def cpu(
         )
     if found.others:
         told = ", ".join(f"{name} {seconds(used_s)}" for name, used_s in found.others)
-        console.print(f"others that ran meanwhile, in it unless they do so at rest, too: {told}", markup=False)
+        console.print(
+            f"other programs that ran meanwhile (included unless they also run when idle): {told}", markup=False
+        )
     if found.drift_p < DRIFT:
         console.print(
-            f"others used more or less before than after (p = {found.drift_p:.1g}): run it again on a quiet machine"
+            f"other programs' use changed between before and after (p = {found.drift_p:.1g}): run it again on a quiet machine"
         )
     if found.stolen > STOLEN:
-        console.print(f"the host took {percent(found.stolen)} of the cores away: run it again")
+        console.print(f"the hypervisor took {percent(found.stolen)} of the cores' time: run it again")
     raise typer.Exit(found.exit_code)
 
 
@@ -69,8 +72,8 @@ def _rows(found: CpuUse) -> list[tuple[str, float, float | None, str]]:
             "work counter",
             found.work_s,
             found.work_error_s,
-            "least; cores that slow down, caches and the host count, too",
+            "least; includes effects of slower cores, caches and the hypervisor",
         ),
         ("ticks", found.ticks_s, None, "work that ends between two ticks, or is paced by them; niced work"),
-        ("its own account", found.own_s, None, "kernel threads, interrupts, servers that it asked"),
+        ("its own account", found.own_s, None, "kernel threads, interrupts, and servers that it used"),
     ]

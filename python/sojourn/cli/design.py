@@ -28,8 +28,8 @@ def make(
     ],
     factor: Annotated[list[str], typer.Option(help="name=level,level; once for each factor")],
     generator: Annotated[list[str] | None, typer.Option(help="of a fraction: D=ABC; once for each")] = None,
-    seed: Annotated[int, typer.Option(help="of the order, and of sampled points")] = 1,
-    block: Annotated[str, typer.Option(help="repetition (each in an order of its own) or none")] = "repetition",
+    seed: Annotated[int, typer.Option(help="seed of the order and of sampled points")] = 1,
+    block: Annotated[str, typer.Option(help="repetition (a new order for each repetition) or none")] = "repetition",
     in_order: Annotated[bool, typer.Option("--in-order", help="do not randomise the order")] = False,
 ) -> None:
     """Prints a list of runs as CSV.
@@ -123,6 +123,6 @@ def check(
         table = Table("", "", "what was seen", "what to do", box=None, header_style="dim")
         for one in found:
             table.add_row(one.name, "not told" if one.unknown else "wrong", one.seen, one.remedy)
-        console().print(WidthAwareTable(table) if found else "nothing is wrong with it that a table can show")
+        console().print(WidthAwareTable(table) if found else "no fault found that a table can show")
     if wrong:
         raise typer.Exit(ObjectiveMissed.exit_code)

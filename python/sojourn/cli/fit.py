@@ -31,9 +31,10 @@ def fit(
     model: Annotated[
         list[str],
         typer.Option(
-            help="a model file with unknowns; auto: several are tried; several times: rivals, averaged where the runs cannot tell "
-            "them apart; demands: of each class of requests at each resource, by regression over runs with different mixes; the models "
-            "of a case, by the name that a study has for them: web-models"
+            help="a model file with unknowns; auto: several are tried; may be given several times: rivals, averaged if "
+            "the runs cannot separate "
+            "them; demands: of each class of requests at each resource, by regression over runs with different mixes; the models of "
+            "a case, by their name in a study: web-models"
         ),
     ] = ["auto"],  # noqa: B006 - typer copies it
     given: Annotated[
@@ -45,7 +46,7 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     further: Annotated[
-        int, typer.Option("--next", min=0, help="of a model file: so many runs that would teach most")
+        int, typer.Option("--next", min=0, help="model files: suggest this many of the most informative next runs")
     ] = 0,
     on: OnOption = "",
     as_json: Annotated[
@@ -53,9 +54,7 @@ def fit(
     ] = False,
     follow: Annotated[
         bool,
-        typer.Option(
-            "--follow", help="with mmm: the demand on-line, from a run folder or a log that sojourn control writes"
-        ),
+        typer.Option("--follow", help="with mmm: the demand over time, from a run folder or a log of sojourn control"),
     ] = False,
 ) -> None:
     """Fits models to measured runs.
@@ -68,7 +67,7 @@ def fit(
     if follow:
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     if given:
-        raise InputError(f"--set {given}", "fit", "leave it out, or write the number into the model file")
+        raise InputError(f"--set {given}", "fit", "leave this option out, or write the number into the model file")
     check_new(out, force)
     if of_files:
         tell = partial(say, err=as_json)
@@ -80,11 +79,11 @@ def fit(
         return
     if len(model) > 1:
         raise InputError(
-            f"--model {' --model '.join(model)}", "--model", "give model files or auto as rivals, else one model"
+            f"--model {' --model '.join(model)}", "--model", "rivals are model files or auto; otherwise give one model"
         )
     (name,) = model
     if on:
-        raise InputError(f"--model {name}", f"--on {on}", "leave it out: such a fit takes seconds")
+        raise InputError(f"--model {name}", f"--on {on}", "leave this option out: such a fit takes seconds")
     if name == "demands":
         fit_demands(runs, out, level)
         return

@@ -32,7 +32,7 @@ def fit_demands(runs: list[Path], out: Path, level: float) -> None:
     for cls in next(iter(found.values())).classes:
         shown.add_row(cls, *(interval(*told[cls], "s") for told in estimates.values()))
     shown.add_row("runs differ by", *(percent(one.scatter) for one in found.values()))
-    shown.add_row("error of a run left out, median and most", *map(_left_out, found.values()))
+    shown.add_row("error of a held-out run, median and largest", *map(_left_out, found.values()))
     print_table(shown)
     told = {name: {cls: list(one) for cls, one in by.items()} for name, by in estimates.items()}
     write_output(out, tomli_w.dumps({"model": "demands", "level": level, "demands_s": told}))
@@ -41,4 +41,6 @@ def fit_demands(runs: list[Path], out: Path, level: float) -> None:
 
 def _left_out(one: MixDemands) -> str:
     errors = sorted(abs(error) for error in one.left_out() if error == error)
-    return f"{percent(errors[len(errors) // 2])}, {percent(errors[-1])}" if errors else "not known: have more runs"
+    return (
+        f"{percent(errors[len(errors) // 2])}, {percent(errors[-1])}" if errors else "not known: more runs are needed"
+    )

@@ -20,7 +20,7 @@ def follow_log(folders: Sequence[Path], model: str, given: Mapping[str, Any], le
     from sojourn.control.estimation import ValidatedRange
 
     if model != "mmm":
-        raise InputError(f"--model {model}", "--follow", "give --model mmm: on-line there is one class and its demand")
+        raise InputError(f"--model {model}", "--follow", "use --model mmm: --follow estimates the demand of one class")
     if len(folders) != 1:
         raise InputError(
             f"{len(folders)} folders", "--follow", "give one: a run folder, or one that sojourn control writes"
@@ -42,7 +42,7 @@ def follow_log(folders: Sequence[Path], model: str, given: Mapping[str, Any], le
         for now in windows:
             value, low, high = (quantity(s, "s") for s in now.interval_s(level))
             changed = (
-                "; the demand has changed: what was fitted is stale"
+                "; the demand has changed: the fit is out of date"
                 if now.estimate.alarms > alarms or now.off > off
                 else ""
             )

@@ -26,7 +26,7 @@ def warn_of_hidden(config: dict[str, Any]) -> None:
 
     for name in hidden(config):
         say(
-            f"warning: the value of header {name} is kept out of run folder and messages, but others can see it in the "
-            "command or file it stands in; better --bearer-env, --basic-env or the value env:VARIABLE",
+            f"warning: the value of header {name} is not written to run folder or messages, but others can read it in "
+            f"the command line or the file; use --bearer-env, --basic-env or the value env:VARIABLE instead",
             err=True,
         )

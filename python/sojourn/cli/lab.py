@@ -47,7 +47,7 @@ def topology(
 
 @app.command(context_settings={"allow_interspersed_args": False})
 def disk(
-    command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="what runs on it; {} is its folder")] = None,
+    command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="command to run; {} is the disk's folder")] = None,
     bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M (default: no limit)")] = None,
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
     at: Annotated[Path | None, typer.Option(help="folder for its image (default: that of temporary files)")] = None,
@@ -84,9 +84,13 @@ def restore() -> None:
     from sojourn.live_service.restore_plan import put_back_left
 
     done, failed = put_back_left()
-    say("put back " + "; ".join(done) if done else "nothing was left as a controller had set it")
+    say("put back " + "; ".join(done) if done else "no settings of a killed controller were found")
     if failed:
-        raise LabError("; ".join(failed), "settings left", "mend what it says, or remove the file and set it by hand")
+        raise LabError(
+            "; ".join(failed),
+            "settings left",
+            "fix what the message says, or remove the file and restore the settings by hand",
+        )
 
 
 @app.command()

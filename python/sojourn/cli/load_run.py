@@ -122,5 +122,9 @@ def end(reasons: Sequence[str], verb: str) -> None:
     if failed := [reason for reason in reasons if REQUESTS_FAILED in reason]:
         raise ServiceError(failed[0], verb, "see the failures above")
     for reason in reasons:
-        remedy = "the figures above are not the service's" if "generator" in reason else "the figures above mean little"
+        remedy = (
+            "the figures above do not describe the service"
+            if "generator" in reason
+            else "the figures above are unreliable"
+        )
         raise LoadError(f"not valid, {reason}", verb, remedy)

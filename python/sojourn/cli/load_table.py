@@ -19,11 +19,15 @@ RARE = {
     "unknown": "puts without an answer",
     "foreign": "from another run",
 }
-SESSIONS_SAID = {"steps beside their matrices": "steps_p_value", "counted pages beside the expected mix": "mix_p_value"}
+SESSIONS_SAID = {
+    "steps beside their matrices": "steps_p_value",
+    "counted pages compared with the expected mix": "mix_p_value",
+}
 STORAGE_MARKS = {
-    "saturated": "less than 0.98 of the I/Os that were due were done in time: the path is at its limit, not at this rate",
-    "cached": "more than 1 % of the span was in the page cache: the device may not have been asked; take --direct",
-    "ack stall": "answers waited for an acknowledgement (Nagle x delayed ACK): latency is not the path's; take --quick-ack",
+    "saturated": "less than 98 % of the I/Os were done in time: the path is at its limit, below this rate",
+    "cached": "more than 1 % of the span was in the page cache: some I/Os may not have reached the device; take --direct",
+    "ack stall": "answers waited for an acknowledgement (Nagle's algorithm and delayed ACK): the latency is not that of "
+    "the path; take --quick-ack",
 }
 ACK_STALL = 0.5  # mean number of answers under way
 MIX_AWAY = 1e-3  # of all pages
@@ -50,7 +54,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
     out.print(WidthAwareTable(table))
     if summary["failed"]:
         out.print(
-            "quantiles count requests that failed as later than all; – where they lie among them", highlight=False
+            "failed requests count as later than all answers; – means that the quantile falls among them",
+            highlight=False,
         )
     if agents := summary.get("agents"):
         show_agents(agents, out)
@@ -126,7 +131,7 @@ def show_messages(messages: dict[str, Any], out: Console) -> None:
     show_classes(messages["classes"], out)
     compared = f"{messages['wrong']} wrong" if messages["verified"] else "not compared"
     takes = messages["taken"] + messages["empty"]
-    share = f" ({percent(messages['empty'] / takes)} of the takes)" if takes else ""
+    share = f" ({percent(messages['empty'] / takes)} of all takes)" if takes else ""
     out.print(f"messages: {messages['put']} put, {messages['taken']} taken, {messages['empty']} empty takes{share}",
               highlight=False)  # fmt: skip
     said = [f"{messages['left']} left", compared, f"{messages['twice']} taken twice"]
@@ -145,8 +150,8 @@ def show_sessions(sessions: dict[str, Any], out: Console) -> None:
     if said:
         out.print(", ".join(said), highlight=False)
     if (away := sessions.get("mix_from_stationary") or 0.0) > MIX_AWAY:
-        out.print(f"sessions begin with the same page: by then pages are expected to be up to {percent(away)} of all from their "
-                  "stationary shares; give a longer --ramp-up", highlight=False)  # fmt: skip
+        out.print(f"sessions begin with the same page: in a run of this length the expected shares of pages differ by "
+                  f"up to {percent(away)} from the stationary ones; give a longer --ramp-up", highlight=False)  # fmt: skip
 
 
 def show_storage(storage: dict[str, Any], out: Console) -> None:
@@ -160,7 +165,7 @@ def show_storage(storage: dict[str, Any], out: Console) -> None:
         said.append(f"page cache {percent(share)} of the span")
     if storage["verified"] or storage["not_compared"] or storage["wrong"]:
         said.append(
-            f"reads compared: {storage['verified']} right, {storage['wrong']} wrong, {storage['not_compared']} not comparable"
+            f"reads compared: {storage['verified']} correct, {storage['wrong']} wrong, {storage['not_compared']} not comparable"
         )
     if storage["reconnects"]:
         said.append(f"{storage['reconnects']} times connected again")
@@ -170,8 +175,8 @@ def show_storage(storage: dict[str, Any], out: Console) -> None:
     if storage["errors"]:
         out.print("errors: " + ", ".join(f"{name} {n}" for name, n in storage["errors"].items()), highlight=False)
     if storage["quick_ack"] is False and (storage["latency_s"] or 0.0) * storage["achieved_iops"] > ACK_STALL:
-        out.print("without quick ACK, and answers take as long as the time between requests or longer: they may wait for the "
-                  "acknowledgement that the next request carries (Nagle x delayed ACK); run again with --quick-ack",
+        out.print("without quick ACK, and answers take at least the time between requests: they may wait for the "
+                  "acknowledgement in the next request (Nagle's algorithm and delayed ACK); run again with --quick-ack",
                   style="bold yellow", highlight=False)  # fmt: skip
     for mark in storage["status"]:
         out.print(f"{mark}: {STORAGE_MARKS[mark]}", style="bold yellow", highlight=False)

@@ -48,16 +48,14 @@ def measure(
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
     service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
     interrupt_cores: Annotated[
-        str, typer.Option(help="of these, the ones that take NIC interrupts; default: all", **HOST)
+        str, typer.Option(help="those of them that take NIC interrupts; default: all", **HOST)
     ] = "",
-    factor: Annotated[
-        str, typer.Option(help="what else is true of the service, for a fit: workers=4,cache=1", **HOST)
-    ] = "",
-    every: Annotated[str, typer.Option(help="between two host samples, 10ms to 10s")] = "100ms",
+    factor: Annotated[str, typer.Option(help="settings of the service, for a fit: workers=4,cache=1", **HOST)] = "",
+    every: Annotated[str, typer.Option(help="time between two host samples, 10ms to 10s")] = "100ms",
     objective: http.Objectives = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="folder for the run folders (default: runs/measure-TIME); one with runs: goes on"),
+        typer.Option(help="folder for the run folders (default: runs/measure-TIME); a folder with runs is continued"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
@@ -106,7 +104,7 @@ def shown(name: str, there: int) -> Iterator[LiveView]:
     """A run in the terminal while it is made."""
     with live(name) as view:
         if there:
-            view.say(f"{name}: measured; {there} runs are there already")
+            view.say(f"{name}: measured; {there} runs already exist")
         yield view
 
 

@@ -28,7 +28,7 @@ from sojourn.terminal import say
 from sojourn.units import interval, percent, seconds
 
 MEANT = (
-    "response time: from when a request was due until its answer had come to this host (load: until it was read, too)"
+    "response time: from when a request was due until its answer arrived at this host (load: also until it was read)"
 )
 Judged = list[tuple[RunFolder, list[dict[str, Any]]]]
 
@@ -100,7 +100,7 @@ def of_all(manifests: Sequence[Manifest]) -> list[str]:
         if client := (manifest.get("placement") or {}).get("client"):
             said.append(f"the generator ran on core {', '.join(map(str, client))}, which the service does not use")
         if (series := manifest.get("series_seed")) is not None:
-            said.append(f"--seed {series} repeats these arrivals")
+            said.append(f"--seed {series} repeats the same arrivals")
     return list(dict.fromkeys(filter(None, said)))
 
 
@@ -111,7 +111,10 @@ def from_sent(folder: RunFolder) -> list[str]:
     with suppress(NoSuchRow):
         rows = folder.metrics()
         mean, p99 = rows.value("response_time", "service"), rows.value("response_time_quantile", "service", q=0.99)
-        return [f"from sent, where requests due meanwhile are not counted: mean {seconds(mean)}, p99 {seconds(p99)}"]
+        return [
+            f"measured from sending (ignores requests that should have been sent meanwhile): "
+            f"mean {seconds(mean)}, p99 {seconds(p99)}"
+        ]
     return []
 
 

@@ -15,8 +15,8 @@ from sojourn.file_kind import FIT, MODEL, expect
 
 
 def methods(
-    model: Annotated[Path | None, typer.Argument(help="a model file: says which methods apply to it")] = None,
-    every: Annotated[bool, typer.Option("--all", help="with a model file: all others too, and why each does not apply")] = False,
+    model: Annotated[Path | None, typer.Argument(help="a model file: lists the methods that apply to it")] = None,
+    every: Annotated[bool, typer.Option("--all", help="also the methods that do not apply to the file, and why")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print them as JSON")] = False,
 ) -> None:  # fmt: skip
     """Lists methods to solve a model, and which of them apply.
@@ -60,7 +60,7 @@ def methods(
     if it and not best:
         out.print(f"no method applies; {nearest(it.network)}; or {SIMULATE}", markup=False, soft_wrap=True)
     if others and not every:
-        out.print(f"{len(others)} others do not apply: --all says why", style="dim", markup=False)
+        out.print(f"{len(others)} others do not apply: --all shows why", style="dim", markup=False)
 
 
 def _yes(name: str, best: str) -> Text:

@@ -43,9 +43,11 @@ def check_fitted(path: Path) -> None:
         return
     free = list(unknowns(Model.read(path)))
     if free:
-        remedy = f"run `sojourn fit RUNS --model {path}` first, and give the file that it writes"
+        remedy = f"run `sojourn fit RUNS --model {path}` first, and use the file that it writes"
         raise InputError(f"not fitted: {', '.join(free)} {'are' if len(free) > 1 else 'is'} unknown", path, remedy)
-    remedy = f"`sojourn solve {path}` answers it; to have intervals, write {{ free = true }} for a number, and fit it"
+    remedy = (
+        f"`sojourn solve {path}` solves it; for intervals, replace a number by {{ free = true }}, and fit the model"
+    )
     raise InputError("a model without a fit", path, remedy)
 
 
@@ -63,7 +65,7 @@ def of_one_model(path: Path) -> str:
     more = ", ".join(f"{name} {one:.2f}" for one, name in others)
     told = [f"of {first} alone, weight {weight:.2f}; `sojourn predict` averages it with {more}"] if others else []
     elsewhere = ", ".join(one.model.name or "a model without a name" for one in fitted.elsewhere)
-    told += [f"of {first} alone; `sojourn predict` takes {elsewhere} for their runs"] if elsewhere else []
+    told += [f"of {first} alone; `sojourn predict` uses {elsewhere} for their runs"] if elsewhere else []
     return "; ".join(told)
 
 
@@ -99,7 +101,7 @@ def fit_files(
     if further:
         from sojourn.fit.next_runs import next_runs
 
-        tell("the next runs that would teach most:")
+        tell("the most informative next runs:")
         for row in next_runs(fitted, further).iter_rows(named=True):
             factors = ", ".join(
                 f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in row.items() if k != "narrower"

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 OnOption = Annotated[
     str,
     typer.Option(
-        "--on", help="local:2 for two processes here, tls://HOST:PORT for a dask cluster; results are the same"
+        "--on",
+        help="local:2 for two processes on this machine, tls://HOST:PORT for a dask cluster; results are the same",
     ),
 ]
 EVERY_S, EVERY_LINE_S = 0.5, 15.0

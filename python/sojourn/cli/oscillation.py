@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 def oscillation(
     source: Annotated[Path, typer.Argument(help="a run folder, or a CSV file of busy shares sampled about every 0.1 s")],
-    a: Annotated[str, typer.Option("--a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; of a CSV file: a column")],
+    a: Annotated[str, typer.Option("--a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; CSV file: a column")],
     b: Annotated[str, typer.Option("--b", help="the other one")],
-    interval: Annotated[str, typer.Option(help="of a CSV file: between two samples, e.g. 100ms; else it needs times")] = "",
-    time: Annotated[str, typer.Option(help="of a CSV file: the column of times, in seconds or dates (default: t_s, time …)")] = "",
-    percent: Annotated[bool, typer.Option("--percent", help="of a CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
+    interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
+    time: Annotated[str, typer.Option(help="CSV file: column of times, in seconds or dates (default: t_s, time …)")] = "",
+    percent: Annotated[bool, typer.Option("--percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, why, test, shares")] = False,
 ) -> None:  # fmt: skip
-    """Finds a bottleneck that moves between two resources.
+    """Finds a bottleneck that alternates between two resources.
 
     It also says whether means over a second would show it.
     Each is full at times, one when the other is not. The verdict is none, hidden (in means over a second neither is full), visible

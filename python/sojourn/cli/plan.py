@@ -24,16 +24,16 @@ MOST_SHOWN = 20  # of the front
 
 def plan(
     model: Annotated[Path, typer.Argument(help="a model file, or a fitted.toml")],
-    objective: Annotated[str, typer.Option(help="what must hold at every load: p99 < 50ms and utilisation{station=cpu} < 0.8")],
+    objective: Annotated[str, typer.Option(help="objective at every load: p99 < 50ms and utilisation{station=cpu} < 0.8")],
     vary: Annotated[
         list[str] | None,
-        typer.Option(help="cores=1..16 or stations.cpu.servers=1,2,4; several: all combinations; none: the model as it is"),
+        typer.Option(help="cores=1..16 or stations.cpu.servers=1,2,4; several: all combinations; without it, the model is not varied"),
     ] = None,
     cost: Annotated[
-        str, typer.Option(help="arithmetic of what is varied: 0.04*cores + 0.01*nics; without: all, in the order given")
+        str, typer.Option(help="formula of the varied numbers: 0.04*cores + 0.01*nics; without it, configurations keep the given order")
     ] = "",
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
-    price: Annotated[float | None, typer.Option(help="of a missed objective; without: five times the cheapest choice")] = None,
+    price: Annotated[float | None, typer.Option(help="of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     on: OnOption = "",
@@ -75,7 +75,7 @@ def _print(found: Plan) -> None:
     if found.front:
         out.print(WidthAwareTable(table))
     if len(found.front) > len(told):
-        more = ", of equal figures or dearer" if found.priced else ""
+        more = ", with equal or worse figures" if found.priced else ""
         out.print(f"and {len(found.front) - len(told)} more{more} (--json has all)", style="dim")
     if found.by_load:
         grows = "%" in (found.load or "")
@@ -87,7 +87,7 @@ def _print(found: Plan) -> None:
             header_style="dim",
         )
         for period, at in enumerate(found.by_load):
-            settings = "none" if at.settings is None else settings_text(at.settings) or "the model as it is"
+            settings = "none" if at.settings is None else settings_text(at.settings) or "the model unchanged"
             cells = [f"{at.load:g}", settings]
             if found.priced:
                 cells.append("" if at.cost is None else f"{at.cost:.4g}")

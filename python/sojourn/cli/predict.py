@@ -25,9 +25,9 @@ def predict(
     given: Annotated[str, typer.Option("--set", help="cores=2,nics=2, and parameters: mu1_per_s=2970,p=1,…")] = "",
     rate: Annotated[str, typer.Option(help="requests per second: 50..700:50, or rate_per_s in --set")] = "",
     vary: Annotated[
-        list[str] | None, typer.Option(help="of a model file: stations.cpu.servers=2,4 or users=50..400:50")
+        list[str] | None, typer.Option(help="model file only: stations.cpu.servers=2,4 or users=50..400:50")
     ] = None,
-    level: Annotated[float, typer.Option(help="of the intervals, of a model file")] = USUAL_LEVEL,
+    level: Annotated[float, typer.Option(help="level of the intervals (model file only)")] = USUAL_LEVEL,
     as_json: Annotated[
         bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")
     ] = False,

@@ -28,16 +28,16 @@ CANNOT_TELL = 8  # exit code
 def query(
     question: Annotated[str, typer.Argument(help="a query, or a file that holds one (.ptq, or .json with a tree)")],
     sources: Annotated[
-        list[Path] | None, typer.Argument(help="run folders, folders of them, model files; without any the query is only read")
+        list[Path] | None, typer.Argument(help="run folders, folders of them, model files; without a source the query is only checked")
     ] = None,
-    simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, as a source too")] = None,
+    simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, used as a source")] = None,
     seed: Annotated[int, typer.Option(help="of --simulate")] = 1,
     given: Annotated[str, typer.Option("--set", help="of the models: rate_per_s=300,stations.cpu.servers=4")] = "",
-    tree: Annotated[str, typer.Option(help="draw the tree into this .svg or .mmd (Mermaid); -: Mermaid, printed")] = "",
-    in_english: Annotated[bool, typer.Option("--english", help="say the query in English first")] = False,
+    tree: Annotated[str, typer.Option(help="draw the tree to this .svg or .mmd (Mermaid); -: print Mermaid")] = "",
+    in_english: Annotated[bool, typer.Option("--english", help="print the query in English first")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
 ) -> None:  # fmt: skip
-    """Asks runs or models a question: yes, no, or cannot tell.
+    """Answers yes, no or cannot tell about runs or models.
 
     It also says why: which figure, from where, and its interval.
     """
@@ -85,7 +85,7 @@ def _question(text: str) -> Question:
         )
     except json.JSONDecodeError as error:
         raise InputError(
-            f"no JSON ({error.msg})", f"{text}:{error.lineno}:{error.colno}", "give what --json printed as tree"
+            f"no JSON ({error.msg})", f"{text}:{error.lineno}:{error.colno}", "use the tree that --json printed"
         ) from None
 
 

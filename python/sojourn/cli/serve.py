@@ -17,7 +17,7 @@ class _ServeGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             names = ", ".join(sorted(self.commands))
-            more = "" if len(self.commands) > len(SERVICES) else "; further services come with packages of cases"
+            more = "" if len(self.commands) > len(SERVICES) else "; packages of cases add more services"
             raise InputError(repr(args[0]), "serve", f"use one of {names}{more}")
         return super().resolve_command(ctx, args)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STANDARD_ERROR = 2
 LOOK_S = 0.1
-AGAIN, NOT_KNOWN = "start it again", "what it served is not known"
+AGAIN, NOT_KNOWN = "start it again", "the service's counts are not known"
 Summary = dict[str, Any]
 _served: list[str] = []  # names of the services that have said where they listen
 
@@ -70,7 +70,7 @@ class Watched:
         else:
             say(self.told(summary))
         if trouble is None and not asked:
-            trouble = ServiceError(f"process {process.pid} ended, and nobody here had asked for it", self.name, AGAIN)
+            trouble = ServiceError(f"process {process.pid} ended unexpectedly", self.name, AGAIN)
         if trouble:
             raise trouble
 
@@ -85,7 +85,7 @@ class Watched:
                 raise trouble or error from None
             how = f"process {process.pid} {how_ended(process.returncode)}; {self.counted()}"
             raise ServiceError(
-                how, self.name, f"{AGAIN}; if nobody killed it, memory may have run out (dmesg)"
+                how, self.name, f"{AGAIN}; it may have been killed because memory ran out (dmesg)"
             ) from None
 
 

@@ -19,14 +19,14 @@ from sojourn.units import USUAL_LEVEL
 
 def simulate(
     file: Annotated[Path, typer.Argument(help="a model.toml")],
-    precision: Annotated[float, typer.Option(help="half-width of the intervals, relative")] = 0.01,
+    precision: Annotated[float, typer.Option(help="relative half-width of the intervals")] = 0.01,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     seed: Annotated[int, typer.Option(help="the same seed gives the same answer")] = 1,
-    replications: Annotated[int | None, typer.Option(help="independent runs, side by side; default one long run")] = None,
+    replications: Annotated[int | None, typer.Option(help="independent runs, in parallel; default one long run")] = None,
     until: Annotated[str, typer.Option(help="simulated time instead of a precision, such as 500s or 2h")] = "",
     completions: Annotated[int | None, typer.Option(help="completed passes instead of a precision")] = None,
     max_time: Annotated[str, typer.Option(help="most wall time")] = "60s",
-    as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement makes it")] = None,
+    as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement does")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
     on: OnOption = "",
@@ -47,7 +47,7 @@ def simulate(
     until_s = duration_s(until, "--until") if until else None
     max_s = duration_s(max_time, "--max-time")
     if on and replications is None:
-        raise InputError("one long run", f"--on {on}", "add --replications, which go side by side")
+        raise InputError("one long run", f"--on {on}", "add --replications, which run in parallel")
     if as_run:  # first: what it refuses, it refuses before the work is done
         from sojourn.simulate.simulate import QUANTILES, RunLength, check
         from sojourn.simulate.simulated_run import as_run as as_run_

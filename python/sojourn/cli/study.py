@@ -21,23 +21,21 @@ def study(
             help="a study file, a folder that holds study.toml, or the name of a study of `sojourn examples`"
         ),
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="short runs: a first look in under three minutes")] = False,
-    out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted one goes on there")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="short runs, for a first look in under three minutes")] = False,
+    out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted study continues there")] = None,
     only: Annotated[
         str | None,
         typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names"),
     ] = None,
     draw: Annotated[
         int | None,
-        typer.Option(
-            help="so many configurations at random, from the ranges of the table draw, each predicted, then run"
-        ),
+        typer.Option(help="number of random configurations from the ranges in [draw]; each is predicted, then run"),
     ] = None,
-    paths: Annotated[str | None, typer.Option(help="of a storage study: these paths alone, as local,nbd")] = None,
+    paths: Annotated[str | None, typer.Option(help="storage study: only these paths, e.g. local,nbd")] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="judge the file and its models, say what would be run, and run nothing")
+        bool, typer.Option("--check", help="check the file and its models, and print what would be run")
     ] = False,
 ) -> None:
     """Runs a study: measure, fit, predict, check, report.

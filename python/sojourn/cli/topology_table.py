@@ -55,7 +55,7 @@ def _table(heads: tuple[str, str, str], rows: Iterable[tuple[str, tuple[str, str
 
 def _times(times: BatchTimes | None) -> tuple[str, str]:
     if times is None:
-        return "not measured", "another program had one of them"
+        return "not measured", "another program used one of them"
     return seconds(times.median_s), f"{seconds(times.low_s)} … {seconds(times.high_s)}"
 
 

@@ -21,13 +21,13 @@ OWN = "for a service of your own:  sojourn capacity http://127.0.0.1:8080/ --obj
 
 
 def trial(
-    out: Annotated[Path | None, typer.Option(help="for runs, model and predictions (default: runs/try-TIME)", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="folder for the results (default: runs/try-TIME)", show_default=False)] = None,
     seed: Annotated[
-        int | None, typer.Option(help="schedules repeat from it (default: another each time)", show_default=False)
+        int | None, typer.Option(help="repeats the schedules (default: a new seed each time)", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print what came out as one JSON object")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as one JSON object")] = False,
 ) -> None:  # fmt: skip
-    """Shows all of it on a small service, in about a minute.
+    """Measures, fits and predicts a small service, in a minute.
 
     A ramp, a fit, two predictions, and then the runs that check them.
     It starts an HTTP service on loopback with two workers, measures it at a little more than half of what it bears, and predicts more load

@@ -43,7 +43,7 @@ def _values(part: str, text: str) -> list[Any]:
     first, last, size = (number(t.strip(), f"--vary {text}") for t in (first_text, last_text, step))
     grid = _powers(first, last, size) if by == "*" else _steps(first, last, size)
     if not grid:
-        raise InputError(repr(part), "--vary", f"{HOW}; from the lower to the higher end, at most {MOST_LEVELS}")
+        raise InputError(repr(part), "--vary", f"{HOW}; give the lower end first; at most {MOST_LEVELS}")
     whole = all(t.strip().lstrip("+-").isdigit() for t in (first_text, last_text, step))
     return [int(value) for value in grid] if whole else grid
 

@@ -61,7 +61,7 @@ VERBS = {
     ),
     "oscillation": Verb(
         ASK,
-        "Finds a bottleneck that moves between two resources.",
+        "Finds a bottleneck that alternates between two resources.",
         (
             "sojourn oscillation runs/rate-300 --a cpu --b disk:vda",
             "sojourn oscillation samples.csv --a cpu --b disk --percent",
@@ -124,7 +124,7 @@ VERBS = {
     ),
     "query": Verb(
         DECIDE,
-        "Asks runs or models a question: yes, no, or cannot tell.",
+        "Answers yes, no or cannot tell about runs or models.",
         (
             "sojourn query 'p99 < 50ms and errors < 0.1%' runs/rate-200",
             "sojourn query 'p95(waiting_time)' shop.toml",
@@ -196,7 +196,7 @@ VERBS = {
     ),
     "try": Verb(
         STUDY,
-        "Shows all of it on a small service, in about a minute.",
+        "Measures, fits and predicts a small service, in a minute.",
         (
             "sojourn try",
             "sojourn try --out runs/try",
@@ -223,7 +223,7 @@ VERBS = {
     ),
     "cpu": Verb(
         MACHINE,
-        "Measures the CPU time that a command makes a machine use.",
+        "Measures all CPU time that a command causes on a machine.",
         (
             "sojourn cpu -- sleep 1",
             "sojourn cpu --rest 5s -- make test",

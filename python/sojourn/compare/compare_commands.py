@@ -110,7 +110,7 @@ def run_command(words: Words, timeout_s: float = TIMEOUT_S) -> dict[str, float]:
         if code := os.waitstatus_to_exitcode(status):
             lines = said.lines()
             told = f"it {how_ended(code)}{f'; its last lines: {lines}' if lines else ''}"
-            raise ServiceError(told, shlex.join(words), "mend it first")
+            raise ServiceError(told, shlex.join(words), "fix it first")
     return {"time": took_s, "cpu": used.ru_utime + used.ru_stime}
 
 

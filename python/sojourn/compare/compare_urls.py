@@ -95,13 +95,15 @@ def _series(where: Path, limits: InterleavedLimits) -> InterleavedLimits:
         told = json.loads(read_bytes(file, "choose another --out", most_bytes=MOST_SERIES_BYTES))
         seed, answered = int(told["seed"]), told["answered_blocks"]
     except (ValueError, TypeError, KeyError):
-        raise RunFolderError("not the file of a comparison", file, "choose another --out") from None
+        raise RunFolderError("not a comparison's file", file, "choose another --out") from None
     if limits.seed not in (None, seed):
         raise RunFolderError(f"its runs have the seed {seed}", where, "leave out --seed, or choose another --out")
     if answered not in (None, limits.blocks):
         raise RunFolderError(
-            f"it was answered with {answered} blocks: with runs added, a difference that is not there is found more often than the "
-            "level says", where, f"begin a new series with another --out; `sojourn compare {where}` reads this one",
+            f"it was already evaluated with {answered} blocks: adding runs afterwards makes a false difference more "
+            f"likely than the level allows",
+            where,
+            f"begin a new series with another --out; `sojourn compare {where}` reads this one",
         )  # fmt: skip
     return replace(limits, seed=seed)
 

@@ -9,7 +9,7 @@ from typing import Any
 from sojourn.units import percent, quantity
 
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
-UNKNOWN_NEED = "runs of one side do not tell how runs differ: give at least 3 of each"
+UNKNOWN_NEED = "too few runs of one side to estimate the variation between runs: give at least 3 of each"
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ class Comparison:
         open_ones = [one for one in self.judged if one.verdict == CANNOT_TELL and not (one.equivalent or one.differs)]
         margin = f"; the margin is {percent(self.margin, 0)}"
         if not open_ones:
-            return f"{margin}; see the runs that were overloaded"
+            return f"{margin}; look at the overloaded runs"
         if any(one.low is None for one in open_ones):
             return f"{margin}; {UNKNOWN_NEED}"
         if any(one.more_runs is None for one in open_ones):
-            return f"{margin}; more than 1000 runs{self.more_of} would be needed to tell{self._as_seen()}"
+            return f"{margin}; more than 1000 runs{self.more_of} would be needed to decide{self._as_seen()}"
         most = max(one.more_runs or 0 for one in open_ones)
-        return f"{margin}; about {most} more runs{self.more_of} would tell{self._as_seen()}"
+        return f"{margin}; about {most} more runs{self.more_of} would decide{self._as_seen()}"
 
     def _as_seen(self) -> str:
         seen = [one.more_if_as_seen for one in self.judged if one.verdict == CANNOT_TELL]
@@ -110,7 +110,7 @@ class Comparison:
         """The answer and what belongs to it, without the table."""
         beside = [one.metric for one in self.metrics if not one.judged]
         about = " and ".join(one.metric for one in self.judged)
-        others = f"; beside it, each at its own level: {', '.join(beside)}" if beside else ""
+        others = f"; in addition, each at its own level: {', '.join(beside)}" if beside else ""
         many = (
             f", each at {percent(self.judged[0].level)} so that all hold at {percent(self.level, 0)}"
             if len(self.judged) > 1

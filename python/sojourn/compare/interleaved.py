@@ -44,7 +44,7 @@ class InterleavedLimits:
 
     def told(self) -> str:
         """What repeats the order and the schedules, in words."""
-        return f"order and schedules repeat with --seed {self.seed}"
+        return f"order and repeat the same schedules with --seed {self.seed}"
 
 
 def orders(blocks: int, seed: int) -> list[tuple[str, str]]:
@@ -70,7 +70,10 @@ def interleaved(
     for number, order in enumerate(orders(limits.blocks, limits.seed), 1):
         since = clock()
         if number > 1 and since - began + longest > limits.within_s:
-            why = f"the time was up after {number - 1} of {limits.blocks} blocks; --within allows more than {seconds(limits.within_s)}"
+            why = (
+                f"the time limit was reached "
+                f"after {number - 1} of {limits.blocks} blocks; --within allows more than {seconds(limits.within_s)}"
+            )
             return found["a"], found["b"], why
         for side in order:
             found[side].append(run(side, number))

@@ -69,10 +69,10 @@ class MatchedRuns:
             else _at(next(iter(self.by_condition)))
         )
         if self.blocks:
-            return f"{len(self.blocks)} pairs of runs, a block each{where}"
+            return f"{len(self.blocks)} pairs of runs, one per block{where}"
         if self.replicated or len(self.by_condition) == 1:
             return f"{a} runs of A and {b} of B{where}"
-        return f"{len(self.by_condition)} pairs, a condition each: {a} runs of A and {b} of B"
+        return f"{len(self.by_condition)} pairs, one per condition: {a} runs of A and {b} of B"
 
     def more_of(self, names: tuple[str, str] = ("A", "B")) -> str:
         """Of what more would be needed, behind "more runs"."""
@@ -136,7 +136,7 @@ def match(a: Side, b: Side, names: tuple[str, str] = ("A", "B")) -> MatchedRuns:
     for name, one in zip(names, lucky, strict=True):
         if one:
             notes.append(
-                f"more than a fifth of the runs of {name} were overloaded: {name} is not called better or equivalent"
+                f"more than a fifth of the runs of {name} were overloaded: {name} cannot be called better or equivalent"
             )
     return MatchedRuns(pairs, _blocks(pairs, notes), compared, tuple(notes), lucky)
 
@@ -148,7 +148,7 @@ def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
         from sojourn.runs.assess_run import REQUESTS_FAILED  # slow to import
 
         error = ServiceError if all(REQUESTS_FAILED in one.reasons[0] for one in side) else LoadError
-        raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it bears")
+        raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it can take")
     if bad:
         notes.append(f"{len(bad)} of {len(side)} runs of {name} are not valid and left out: {_few(bad, 1)}")
     return good

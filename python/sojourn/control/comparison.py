@@ -32,7 +32,7 @@ def compared(paths: Sequence[Path], model: Model) -> list[ComparedPolicy]:
             it, curve = read(file, model), path.name if path.is_dir() else ""
             name = f"{curve}/{it.name}" if curve else it.name
             if any(one.name == name for one in found):
-                raise InputError(f"two policies {name!r}", file, "give files of different names")
+                raise InputError(f"two policies {name!r}", file, "give files with different names")
             found.append(ComparedPolicy(name, it.decide, it.objective, it.rails, curve))
     return found
 

@@ -74,6 +74,6 @@ class Configurations(BaseModel):
         if not able:
             why = f"{choice.named()} carries most, {choice.carries_per_s:.0f}/s, not the {upper:.0f}/s there may be"
         elif wanted > now:
-            why = f"{self.choices[now].named()} would do; {choice.named()} was needed in the last {self.hold_s:g} s"
+            why = f"{self.choices[now].named()} would be enough now; {choice.named()} was needed in the last {self.hold_s:g} s"
         after = ConfigurationsState(rates, (*needed, (seen.at_s, now)))
         return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, steering=choice.steering), after

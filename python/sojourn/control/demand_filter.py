@@ -63,7 +63,7 @@ class WindowMeasurement:
         """From `batches` (batches, values) of a window: their mean, and the covariance of that. InputError: fewer than two."""
         given = np.asarray(batches, float)
         if given.ndim != 2 or len(given) < 2:
-            raise InputError(given.shape, "batches", "give two or more rows, a column a value")
+            raise InputError(given.shape, "batches", "give two or more rows, with one column per value")
         mean = given.mean(axis=0)
         return WindowMeasurement(
             mean, np.atleast_2d(np.cov(given, rowvar=False)) / len(given) + np.diag((LEAST_ERROR * mean) ** 2),

@@ -111,7 +111,7 @@ def _least(meets: Callable[[int], bool], start: int, rate: float, objective: str
 def supply(log: Sequence[Decision], at_s: Sequence[float] | Array) -> Array:
     """Workers set at each time: those of the last decision by then, before the first those that it saw."""
     if any(b.seen.at_s < a.seen.at_s for a, b in pairwise(log)):
-        raise InputError("decisions out of order", "log", "give them as they were taken")
+        raise InputError("decisions out of order", "log", "give them in the order in which they were taken")
     times = np.array([one.seen.at_s for one in log])
     workers = np.array([log[0].seen.workers, *(one.workers for one in log)], float)
     return workers[np.searchsorted(times, np.asarray(at_s, float) + 1e-9, side="right")]

@@ -63,7 +63,7 @@ class DemandEstimate:
         """From a fit: its demands (s, > 0), known to the relative standard error `spread`; 1000 for not at all. InputError."""
         found = np.asarray(demands_s, float)
         if found.ndim != 1 or not len(found) or not np.all(np.isfinite(found) & (found > 0)):
-            raise InputError(found.tolist(), "demands_s", "give finite demands > 0 in s, one a class")
+            raise InputError(found.tolist(), "demands_s", "give finite demands > 0 in s, one per class")
         return DemandEstimate(found, np.diag((spread * found) ** 2))
 
     @property

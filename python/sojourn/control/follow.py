@@ -111,7 +111,7 @@ def _seen(
     if workers is None or workers < 1 or window_s <= 0:
         said = "no number of workers" if workers is None else f"{workers} workers, windows of {window_s:g} s"
         raise InputError(
-            said, folder, "of a run folder give how many servers its service has: --set workers=4,window_s=2"
+            said, folder, "for a run folder, give the service's number of servers: --set workers=4,window_s=2"
         )
     return growing_windows(folder, window_s, workers, quiet_s, clock, sleep)
 

@@ -63,7 +63,7 @@ def _requests(path: Path) -> tuple[pl.DataFrame | None, bool]:
         done = (path / "requests.parquet").exists()
         records, ended = (RunFolder.open(path).frame("requests") if done else None), done
     if records is not None and "weight" in records.columns and (records["weight"] > 1).any():
-        raise RunFolderError("not each of its requests is recorded", str(path), "give a run with fewer requests")
+        raise RunFolderError("only some of its requests are recorded", str(path), "give a run with fewer requests")
     return (None if records is None else responses(records)), ended
 
 

@@ -109,7 +109,7 @@ def _clamped_workers(seen: Seen, rails: GuardRails) -> int:
 def _asked(answer: Any) -> tuple[dict[str, Value], str]:
     """What the policy asks for by name, and why it cannot be taken as it is: of an answer that is wrong in one place nothing is taken."""
     if not isinstance(answer, Set):
-        return {}, f"the policy gave a {type(answer).__name__}, not Set(workers=…)"
+        return {}, f"the policy returned a {type(answer).__name__}, not Set(workers=…)"
     found: dict[str, Value] = {}
     for name in ("workers", *OTHERS):
         value = getattr(answer, name)
@@ -117,9 +117,9 @@ def _asked(answer: Any) -> tuple[dict[str, Value], str]:
             continue
         if name == "steering":
             if value not in STEERINGS:
-                return {}, f"the policy gave steering = {value!r:.40}, not one of {', '.join(STEERINGS)}"
+                return {}, f"the policy returned steering = {value!r:.40}, not one of {', '.join(STEERINGS)}"
         elif isinstance(value, bool) or not isinstance(value, int):
-            return {}, f"the policy gave {name} = {value!r:.40}, not a whole number"
+            return {}, f"the policy returned {name} = {value!r:.40}, not a whole number"
         found[name] = value
     return found, ""
 
@@ -159,5 +159,5 @@ def _no_reduction(name: str, seen: Seen, rails: GuardRails) -> str:
     if trouble := seen.trouble():
         return f"no reduction: {trouble}"
     if name != "cap" and (seen.waiting or 0) > rails.draining * max(seen.ready, 1):  # a lower cap drains it
-        return f"no reduction: {seen.waiting:g} wait, the queue drains first"
+        return f"no reduction: {seen.waiting:g} wait; the queue has to drain first"
     return ""

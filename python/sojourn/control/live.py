@@ -205,7 +205,7 @@ def _safe_again(actuator: Actuator) -> str:
     try:
         found = actuator.revert()
     except RefusedError as error:
-        return f"not put back, the lease does it: {error}"
+        return f"not restored by the controller; the lease will restore it: {error}"
     return f"safe settings are back: {', '.join(f'{name} {value}' for name, value in found.items())}"
 
 

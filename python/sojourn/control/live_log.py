@@ -27,7 +27,7 @@ class LiveLog:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = open(self.path, "x", encoding="utf-8", opener=_appending)  # noqa: SIM115
         except FileExistsError:
-            raise InputError("there is a log already", self.path, "choose another --out") from None
+            raise InputError("a log already exists", self.path, "choose another --out") from None
         except OSError as error:
             raise StorageFull(error.strerror or error, self.path, "free space, or choose another --out") from None
 
@@ -47,7 +47,7 @@ class LiveLog:
             self._file.write(json.dumps(plain(row), allow_nan=False) + "\n")
             self._file.flush()
         except OSError as error:
-            raise StorageFull(error.strerror or error, self.path, "free space; nothing is set without a log") from None
+            raise StorageFull(error.strerror or error, self.path, "free space; without a log nothing is set") from None
 
 
 def _appending(path: str, flags: int) -> int:

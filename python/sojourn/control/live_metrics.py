@@ -101,7 +101,7 @@ def parsed(text: str) -> MetricsReading:
     ages = found.present_seconds - found.response_seconds  # of those present, none older than the service
     if not -rounding <= ages <= (found.waiting + found.in_service) * found.worker_seconds + rounding:
         raise MetricsError(
-            f"present_seconds {found.present_seconds:g} do not go with response_seconds {found.response_seconds:g}"
+            f"present_seconds {found.present_seconds:g} do not match response_seconds {found.response_seconds:g}"
         )
     return found
 
@@ -115,7 +115,7 @@ def window(before: MetricsReading, after: MetricsReading, elapsed_s: float | Non
         raise MetricsError(f"the service's clock went on by {length:g} s within {elapsed_s:g} s")
     change = {name: getattr(after, name) - getattr(before, name) for name in SUMS}
     if fell := next((name for name in SUMS if change[name] < -ROUNDING), None):
-        raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has started again")
+        raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has restarted")
     present, came = before.waiting + before.in_service, change["arrivals"]
     for name, most in (
         ("busy_seconds", min(change["present_seconds"], change["worker_seconds"])),

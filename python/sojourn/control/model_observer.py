@@ -24,7 +24,7 @@ def observer(model: Model, unknowns: Sequence[str], rows: Sequence[Row], **rates
     from sojourn.solve import solve
 
     if not unknowns or not rows:
-        raise InputError("nothing", "unknowns, rows", "give the demands to learn, and what a window shows")
+        raise InputError("nothing", "unknowns, rows", "give the demands to estimate, and the metrics of a window")
     model = replaced(model, {f"classes.{name}.rate_per_s": rate for name, rate in rates.items()})
     replaced(model, dict.fromkeys(unknowns, 1e-3))
 

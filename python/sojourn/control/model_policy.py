@@ -169,5 +169,5 @@ class ModelPolicy(BaseModel):
         return (
             state,
             min(wanted, math.ceil(1.5 * seen.workers)),
-            f"{why}; half as many more, to see whether they help now",
+            f"{why}; half as many more, to test whether they help now",
         )

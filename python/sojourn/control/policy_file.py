@@ -95,7 +95,7 @@ def _own(named: str, folder: Path, place: str) -> Decide:
         spec.loader.exec_module(module)
     except Exception as error:
         raise InputError(
-            f"{type(error).__name__}: {error}", path, "correct the file; it must import by itself"
+            f"{type(error).__name__}: {error}", path, "correct the file; the file must be importable by itself"
         ) from error
     found = getattr(module, name, None)
     if not callable(found):

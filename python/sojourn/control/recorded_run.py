@@ -36,7 +36,7 @@ def recorded_windows(path: Path | str, period_s: float, workers: int) -> Iterato
     folder = RunFolder.open(path)
     records = folder.frame("requests")
     if records is None or records.is_empty() or folder.sample_every > 1:
-        raise RunFolderError("not each of its requests is recorded", str(path), "give a folder with requests.parquet")
+        raise RunFolderError("only some of its requests are recorded", str(path), "give a folder with requests.parquet")
     found = responses(records)
     came = found["intended_s"].to_numpy()
     first_s, span_s = float(came[0]), float(came[-1] - came[0])

@@ -38,7 +38,7 @@ class ServiceReading:
             raise MetricsError(f"the clock went on by {length:g} s")
         change = {name: at - before.sums.get(name, 0.0) for name, at in self.sums.items()}
         if fell := next((name for name in change if change[name] < -ROUNDING), None):
-            raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has started again")
+            raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has restarted")
         departed, grown = change["departures"], self.in_system - before.in_system
         return Seen(
             at_s=self.clock_seconds, window_s=length, workers=self.workers, ready=self.ready,

@@ -28,7 +28,7 @@ class Factor:
         if not NAME.fullmatch(self.name) or self.name in RESERVED:
             raise DesignError(repr(self.name), "factor", f"use letters, digits, _; not one of {', '.join(RESERVED)}")
         if len(self.levels) < 2 or len(set(self.levels)) < len(self.levels):
-            raise DesignError(list(self.levels), f"factor {self.name}", "give two or more levels, each once")
+            raise DesignError(list(self.levels), f"factor {self.name}", "give two or more different levels")
 
     @classmethod
     def parse(cls, text: str) -> Factor:
@@ -50,7 +50,7 @@ def distinct(factors: Iterable[Factor]) -> Sequence[Factor]:
     found = list(factors)
     names = [factor.name for factor in found]
     if not found or len(set(names)) < len(names):
-        raise DesignError(names, "factors", "give at least one factor, each with a name of its own")
+        raise DesignError(names, "factors", "give at least one factor, each with a different name")
     return found
 
 

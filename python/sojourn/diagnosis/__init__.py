@@ -3,7 +3,7 @@
 Laws, at the level with the most load:
 
     utilisation law     U_k = X D_k/c_k            what each resource that was watched is busy with; full at X/U_k
-    flow balance        X < arrivals               more comes than leaves: something is full
+    flow balance        X < arrivals               more requests arrive than leave: something is full
     interactive law     N = X (R + Z)              users who wait; U of the busiest is at least 1 - d ln X/d ln N (closed loop)
     Little's law        X R from sent              as many connections in use as there are: the client is in the way
     growth of R         R = A + B u^a/(1 - u)      u = X/saturation: how full the queue itself says it is (open loop)

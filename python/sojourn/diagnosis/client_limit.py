@@ -16,8 +16,8 @@ def client_limit(top: LoadLevel, busiest: WatchedResource | None, where: str) ->
     """Why the load generator is what limits at `top`; None where it is not. `where`: in words."""
     shared = top.client_shares if busiest is not None and busiest.kind == "cores" else 0.0
     if busiest is not None and shared >= TAKES and busiest.busy < FULL <= busiest.busy + shared:
-        beside = f"beside {percent(busiest.busy, 0)} by {busiest.name}"
-        return f"at {where} it uses {percent(shared, 0)} of the service's cores, {beside}"
+        otherwise = f"which are otherwise {percent(busiest.busy, 0)} busy"
+        return f"at {where} it uses {percent(shared, 0)} of the service's cores, {otherwise}"
     waits = 1 - top.sent_s / top.response_s if top.sent_s and not top.users else 0.0
     if top.client_busy >= THREAD_FULL or (top.client_busy >= BUSY and waits >= WAITS):
         return f"its thread is {percent(top.client_busy, 0)} busy at {where}"
@@ -33,5 +33,5 @@ def held_up(top: LoadLevel) -> str | None:
     waits = 1 - top.sent_s / top.response_s if top.sent_s and not top.users else 0.0
     if not (top.late and waits >= WAITS):
         return None
-    said = f"{percent(waits, 0)} of the response time at {per_second(top.throughput_per_s)} passed before requests were sent"
-    return f"{said}, while the generator's thread was {percent(top.client_busy, 0)} busy: other programs held it up"
+    said = f"{percent(waits, 0)} of the response time at {per_second(top.throughput_per_s)} passes before requests are sent"
+    return f"{said}, while the generator's thread was {percent(top.client_busy, 0)} busy: other programs delayed it"

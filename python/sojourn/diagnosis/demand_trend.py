@@ -29,7 +29,7 @@ def demand_trend(order: Sequence[LoadLevel]) -> str:
     way = "falls" if change < 0 else "grows"
     return (
         f"a request takes {percent(abs(change), 0)} {does} of {name} at {last} than at {first} ({seconds(last_s)}, {seconds(first_s)}): "
-        f"a model with a time that {way} with the load says where it is full (sojourn fit tries one)"
+        f"a model whose time {way} with the load can say where it saturates (sojourn fit tries one)"
     )
 
 

@@ -109,7 +109,7 @@ def _busy(one: WatchedResource) -> float:
 
 
 def _open(order: Sequence[LoadLevel]) -> tuple[QueueGrowth | None, bool]:
-    """Utilisations that the queue itself tells, and whether more comes than leaves, at the last level. Where nobody knows how
+    """Utilisations that the queue itself tells, and whether more requests arrive than leave, at the last level. Where nobody knows how
     uncertain a throughput is, nothing follows from what is missing of it; response times of which that is so tell of no queue."""
     top = order[-1]
     missing = 1 - top.throughput_per_s / top.offered_per_s if top.offered_per_s else 0.0

@@ -111,7 +111,7 @@ def _checked(a: ArrayLike, b: ArrayLike, names: tuple[str, str], step: int) -> l
         except (TypeError, ValueError):
             raise InputError("not all are numbers", name, "give busy shares in [0, 1]") from None
         if one.ndim != 1 or one.size == 0:
-            raise InputError(f"shape {one.shape}", name, "give one busy share a sample, in one row")
+            raise InputError(f"shape {one.shape}", name, "give one busy share per sample, in one list")
         if not np.isfinite(one).all():
             where = int(np.argmax(~np.isfinite(one))) + 1
             raise InputError(f"sample {where} is {one[where - 1]}", name, "give a number for each sample")
@@ -149,7 +149,7 @@ def _judged(
     if p > MOST_P:
         missing.append(f"p = {p:.2g}, above {MOST_P:g}")
         if r <= MOST_CORRELATION:
-            missing[-1] += ": they are as opposed when shifted, as two series of one strict period are"
+            missing[-1] += ": they are equally opposed when shifted, as two series with one strict period are"
     missing += [
         f"{name} is at {percent(FULL, 0)} or more in {percent(share)} of the samples, less than {percent(least, 0)}"
         for name, share, least in zip(
@@ -160,5 +160,5 @@ def _judged(
     if missing:
         return "none", "; ".join(missing)
     means = f"{percent(seen)} of the means over {MEAN_S:g} s reach {percent(FULL, 0)}"
-    told = f"r = {r:.2f}, p = {p:.2g}; one or the other is at {percent(FULL, 0)} or more in {percent(full[2])} of the samples; {means}"
+    told = f"r = {r:.2f}, p = {p:.2g}; at least one is at {percent(FULL, 0)} or more in {percent(full[2])} of the samples; {means}"
     return ("hidden" if seen <= SEEN_FULL else "visible"), told

@@ -24,11 +24,11 @@ HEADLINES = {
     "none": "No oscillating bottleneck between {} and {}",
     "hidden": "The bottleneck oscillates between {} and {}, and means over a second hide it",
     "visible": "The bottleneck oscillates between {} and {}; means over a second show it",
-    "too_short": "Too short to say whether the bottleneck oscillates between {} and {}",
+    "too_short": "Too short to decide whether the bottleneck oscillates between {} and {}",
 }
 METHOD = (
-    "Each series less its mean over 1.1 s around each sample; r is their correlation, p the share of circular shifts of 2 s and "
-    "more with an r as low. A resource counts as full at 90 %."
+    "Each series minus its moving average over 1.1 s; r is their correlation; p is the share of circular shifts of at "
+    "least 2 s with an equally low r. A resource counts as full at 90 %."
 )
 
 
@@ -50,10 +50,10 @@ def figures(found: Oscillation) -> tuple[Figure, ...]:
     shown = slice(0, round(SHOWN_S / found.interval_s))
     high = np.stack([high_passed(one, found.interval_s) for one in found.series])
     part = "" if found.samples <= shown.stop else f"The first {SHOWN_S:g} s."
-    fast = "busy share less its mean over a second"
+    fast = "busy share minus its mean over a second"
     return (
         _over_time(found, "oscillation", "Busy shares", "busy share", found.series[:, shown], part),
-        _over_time(found, "oscillation-fast", "What is faster than a second", fast, high[:, shown], part),
+        _over_time(found, "oscillation-fast", "Variation faster than a second", fast, high[:, shown], part),
         _by_shift(found),
     )
 
@@ -81,11 +81,11 @@ def table(found: Oscillation) -> Table:
     p = "–" if found.p_value is None else f"{found.p_value:.2g}"
     full = f"at {percent(FULL, 0)} or more"
     rows = (
-        ("r, of what is faster than a second", f"{found.correlation:.2f}", f"at most {MOST_CORRELATION:g}"),
+        ("r of the variation faster than a second", f"{found.correlation:.2f}", f"at most {MOST_CORRELATION:g}"),
         ("p, by circular shifts", p, f"at most {MOST_P:g}"),
         (f"{one} {full}", percent(found.full[0]), f"at least {percent(EACH_FULL, 0)}"),
         (f"{other} {full}", percent(found.full[1]), f"at least {percent(EACH_FULL, 0)}"),
-        (f"one or the other {full}", percent(found.full[2]), f"at least {percent(EITHER_FULL, 0)}"),
+        (f"at least one {full}", percent(found.full[2]), f"at least {percent(EITHER_FULL, 0)}"),
         (f"means over 1 s {full}", percent(found.seen_full), f"hidden at {percent(SEEN_FULL, 0)} or less"),
         (f"mean of {one}", percent(found.mean[0]), ""),
         (f"mean of {other}", percent(found.mean[1]), ""),

@@ -23,7 +23,7 @@ def oscillation_section(runs: Sequence[RunFolder]) -> Section | None:
     found = [(run, one) for run in runs for one in oscillations(run)]
     if not found:
         return None
-    columns = ("run", "between", "verdict", "r", "p", "one or the other full", "full means over 1 s")
+    columns = ("run", "between", "verdict", "r", "p", "at least one full", "full means over 1 s")
     rows = tuple(
         (
             run.path.name, " and ".join(one.names), one.verdict, f"{one.correlation:.2f}", f"{one.p_value:.2g}",

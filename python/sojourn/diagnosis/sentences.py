@@ -8,7 +8,7 @@ from sojourn.diagnosis.diagnosis_types import Diagnosis, LoadLevel, Rate, Watche
 from sojourn.runs.pauses import grow_with_load, together
 from sojourn.units import interval, per_second, percent, seconds
 
-CLIENT = "give the load generator cores or a host of its own, or more --connections, and measure again"
+CLIENT = "give the load generator its own cores or host, or more --connections, and measure again"
 LEVELS = 4  # fewer do not tell how full a queue is
 MORE, CAREFUL = 2.0, 1.25  # of the rate that was measured: nobody knows more; with response times that have grown
 GROWN = 1.5
@@ -16,7 +16,7 @@ ALIKE = 0.05  # rates that differ by less, relative, are one
 NEARLY = 0.95  # of the rate at which a fitted model is full
 UNKNOWN = "cannot tell what the limit is"
 MOST_TOLD = 6  # settings of which each has lines of its own
-UNSEEN = "change what may hold requests, one at a time (measure --factor workers=8), and watch what was not watched (--disk, --cgroup)"
+UNSEEN = "change one limit at a time (measure --factor workers=8), and measure further resources (--disk, --cgroup)"
 
 
 def at(top: LoadLevel) -> str:
@@ -26,7 +26,13 @@ def at(top: LoadLevel) -> str:
 def limited(
     one: WatchedResource, top: LoadLevel, queue: tuple[float, float] | None, full: bool, fitted: float | None = None
 ) -> str:
-    does = "more comes than leaves" if full and not top.users else "more users bring no more throughput" if full else ""
+    does = (
+        "more requests arrive than leave"
+        if full and not top.users
+        else "more users bring no more throughput"
+        if full
+        else ""
+    )
     said = [f"{percent(one.busy, 0)} busy at {at(top)}", does or queue_says(queue)]
     rate = top.throughput_per_s
     law = rate / one.busy
@@ -39,15 +45,15 @@ def limited(
 
 def unseen(busiest: WatchedResource | None, top: LoadLevel, queue: tuple[float, float] | None, full: bool) -> str:
     seen = (
-        "nothing of the service was watched"
+        "no resource of the service was measured"
         if busiest is None
         else f"{busiest.name} {_are(busiest)} {percent(busiest.busy, 0)} busy"
     )
     if full:
-        told = f"at {at(top)} {'more users bring no more throughput' if top.users else 'more comes than leaves'}, while {seen}"
+        told = f"at {at(top)} {'more users bring no more throughput' if top.users else 'more requests arrive than leave'}, while {seen}"
     else:
         told = f"at {at(top)} {seen}, where {queue_says(queue)}"
-    what = "not known" if busiest is None else "a lock, a pool or something else that was not watched"
+    what = "not known" if busiest is None else "a lock, a pool or another resource that was not measured"
     return f"the limit is {what}: {told}"
 
 
@@ -91,7 +97,7 @@ def more(
         ends = f"the fitted model is full at {interval(*fitted, '1/s')}"
         most = low if low is not None else NEARLY * value
         if most < (1 + ALIKE) * rate:
-            return f"run longer, or more often, at the rates that were measured: {ends}"
+            return f"run longer, or more often, at the measured rates: {ends}"
         return f"{what} {per_second(most, 2)}: {ends}"
     most = MORE * rate
     if busiest is not None and busiest.busy > 0:
@@ -99,7 +105,7 @@ def more(
     if order[0].response_s < top.response_s / GROWN:
         most = min(most, CAREFUL * rate)
     if most < (1 + ALIKE) * rate:
-        return "run longer, or more often, at the rates that were measured"
+        return "run longer, or more often, at the measured rates"
     return f"{what} {per_second(most, 2)}"
 
 
@@ -115,18 +121,16 @@ def pauses(order: Sequence[LoadLevel]) -> str:
         else f"{found.per_s:.2g} a second"
     )
     adds = f"they add {seconds(found.adds_s(0.0))} to the mean response time at rest, and 1/(1 - u) times that where the service is u busy"
-    return f"it pauses: for {seconds(found.mean_s)} on average nothing is answered, {often}; {adds}"
+    return f"it pauses: on average for {seconds(found.mean_s)} nothing is answered, {often}; {adds}"
 
 
 def relief(one: WatchedResource) -> str:
     if one.kind == "thread":
         return "run more processes or threads that can work at once, or a request that takes less CPU"
     if one.kind == "disk":
-        return "find what reads and writes, or a second disk; then measure again, the next limit is elsewhere"
+        return "find out what reads and writes, or add a second disk; then measure again: the next limit is elsewhere"
     if one.name.startswith("cores "):
-        return (
-            "tell the service's use of them from the load generator's (--pids or --cgroup); then one core more or less"
-        )
+        return "measure the service's use of them separately from the load generator's (--pids or --cgroup); then try one core more or less"
     if one.kind == "cores":
         return "one core more or less (measure --factor cores=N) shows whether throughput follows"
     return f"change the number of servers of {one.name}, and see whether throughput follows"

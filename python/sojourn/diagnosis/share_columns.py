@@ -46,7 +46,7 @@ def _numbers(frame: pl.DataFrame, name: str, path: Path) -> Array:
     values = column.cast(pl.Float64, strict=False)
     bad = (values.is_null() | values.is_nan()).arg_max() if values.len() else None
     if bad is not None and (values[bad] is None or values[bad] != values[bad]):
-        raise InputError(f"{column[bad]!r} in {name}", f"{path}:{bad + 2}", "give a number in each line")
+        raise InputError(f"{column[bad]!r} in {name}", f"{path}:{bad + 2}", "every line needs a number")
     return values.to_numpy().astype(float)
 
 

@@ -24,7 +24,7 @@ def footer(file: BinaryIO) -> tuple[int, int]:
     tail = file.read(8)
     length = int.from_bytes(tail[:4], "little")
     if size < 12 or tail[4:] != MAGIC or length > min(size - 12, MOST_FOOTER_BYTES):
-        raise ValueError("no Parquet file, or one that was cut off")
+        raise ValueError("not a Parquet file, or a truncated one")
     file.seek(size - 8 - length)
     try:
         found = _Compact(file.read(length)).struct(0)

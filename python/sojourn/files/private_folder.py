@@ -24,9 +24,9 @@ def private_folder(path: Path) -> Path:
     except FileExistsError:
         pass
     except OSError as error:
-        raise LabError(error.strerror or str(error), path, "make it yours, or remove it") from None
+        raise LabError(error.strerror or str(error), path, "change its owner to yourself, or remove it") from None
     if wrong := what_is_wrong(path):
-        raise LabError(wrong, path, "have it removed, or set TMPDIR to a folder of yours")
+        raise LabError(wrong, path, "have it removed, or set TMPDIR to a folder that you own")
     return path
 
 
@@ -54,7 +54,7 @@ def open_own(path: Path, flags: int) -> int:
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1:
         return file
     os.close(file)
-    raise PermissionError(errno.EACCES, "it is not an ordinary file of this user with this name alone", str(path))
+    raise PermissionError(errno.EACCES, "it is not an ordinary file of this user, or it has further links", str(path))
 
 
 def read_own(path: Path) -> str:

@@ -73,7 +73,7 @@ def _is_terminal(path: Path | str) -> bool:
 
 
 def _too_large(path: Path | str, most_bytes: int, remedy: str, error: type[InputError]) -> InputError:
-    return error(f"more than {most_bytes // MIB} MiB", path, f"it is no such file, or too large for one: {remedy}")
+    return error(f"more than {most_bytes // MIB} MiB", path, f"it is not such a file, or too large: {remedy}")
 
 
 def read_bytes(
@@ -138,7 +138,7 @@ def parse_toml(text: str, place: Path | str, *, error: type[InputError] = InputE
         found = re.search(r"line (\d+)", str(failed))
         line = int(found[1]) if found else 1 + text.count("\n")
         raise error(
-            f"not TOML: {failed}", f"{place}:{line}", "correct the line; each table and key may be there once"
+            f"not TOML: {failed}", f"{place}:{line}", "correct the line; each table and key may occur only once"
         ) from None
     _check_values(data, place, error)
     return data

@@ -77,7 +77,7 @@ def followed(path: Path) -> Path:
             return path
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
         if shared and link.st_uid not in (os.geteuid(), folder.st_uid):
-            raise PermissionError(errno.EACCES, f"it is a link that user {link.st_uid} made", str(path))
+            raise PermissionError(errno.EACCES, f"it is a link created by user {link.st_uid}", str(path))
         path = path.parent / path.readlink()
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(given))
 

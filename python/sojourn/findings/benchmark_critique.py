@@ -55,7 +55,7 @@ def criticise(runs: pl.DataFrame) -> list[BenchmarkFlaw]:
         DesignError: no row.
     """
     if runs.is_empty():
-        raise DesignError("no row", "table", "give one row a run")
+        raise DesignError("no row", "table", "give one row per run")
     order = next((name for name in ORDER if name in runs.columns), None)
     runs = runs.sort(order) if order else runs
     return [found for check in CHECKS if (found := check(runs)) is not None]
@@ -75,7 +75,7 @@ def factor_columns(runs: pl.DataFrame) -> list[str]:
 
 
 def _rate_not_held(runs: pl.DataFrame) -> BenchmarkFlaw | None:
-    remedy = "ask for a rate and hold it (`sojourn load --rate`): with threads a slower system gets less work"
+    remedy = "request a fixed rate (`sojourn load --rate`): with a number of threads, a slower system gets less work"
     rates, threads, achieved = (_named(runs, p) for p in (RATE, THREADS, ACHIEVED))
     set_ = [name for name in rates if name in factor_columns(runs) or runs[name].n_unique() == 1]
     if not set_:
@@ -83,13 +83,13 @@ def _rate_not_held(runs: pl.DataFrame) -> BenchmarkFlaw | None:
             return BenchmarkFlaw(
                 "IOPS not fixed",
                 False,
-                f"the load is set by {threads[0]}, and no column holds a rate that was asked for",
+                f"the load is set by {threads[0]}, and no column has the requested rate",
                 remedy,
             )
-        return BenchmarkFlaw("IOPS not fixed", True, "no column holds a rate that was asked for", remedy)
+        return BenchmarkFlaw("IOPS not fixed", True, "no column has the requested rate", remedy)
     if not achieved:
         return BenchmarkFlaw(
-            "IOPS not fixed", True, f"{set_[0]} was asked for; no column says what was achieved", "add achieved_iops"
+            "IOPS not fixed", True, f"{set_[0]} was asked for; no column has the achieved rate", "add achieved_iops"
         )
     if told := _short(_at_work(runs), set_[0], achieved[0]):
         return BenchmarkFlaw("IOPS not fixed", False, told, remedy)
@@ -126,7 +126,7 @@ def _short(runs: pl.DataFrame, asked: str, achieved: str) -> str:
 
 
 def _scatter(runs: pl.DataFrame, asked: str) -> tuple[np.ndarray, float]:
-    """Standard deviation of each run's share of what was asked where nothing is wrong, and the degrees of freedom of that."""
+    """Standard deviation of each run's share of the requested I/Os where nothing is wrong, and the degrees of freedom of that."""
     if windows := [name for name in _named(runs, WINDOW) if runs[name].dtype.is_numeric()]:
         due = (runs[asked] * runs[windows[0]]).cast(pl.Float64).fill_null(0.0).to_numpy()
         return 1 / np.sqrt(np.maximum(due, 1.0)), math.inf
@@ -139,7 +139,7 @@ def _scatter(runs: pl.DataFrame, asked: str) -> tuple[np.ndarray, float]:
 
 
 def _scaled(runs: pl.DataFrame) -> BenchmarkFlaw | None:
-    remedy = "give results in their units: a ratio hides how much there is of it, and cannot be compared between tables"
+    remedy = "give results in their units: a ratio hides the absolute value, and cannot be compared between tables"
     if named := _named(runs, SCALED):
         return BenchmarkFlaw("scaled", False, f"column {named[0]} is relative to something else", remedy)
     runs = _at_work(runs)
@@ -157,7 +157,7 @@ def _scaled(runs: pl.DataFrame) -> BenchmarkFlaw | None:
 
 
 def _cached(runs: pl.DataFrame) -> BenchmarkFlaw | None:
-    remedy = "use O_DIRECT on every host of the path, and tell the share that a cache answered"
+    remedy = "use O_DIRECT on every host of the path, and report the share answered by a cache"
     for name in _named(runs, CACHE):
         if runs[name].dtype.is_numeric() and (share := float(runs[name].mean() or 0.0)) > CACHED:  # type: ignore[arg-type]
             return BenchmarkFlaw("cached", False, f"{name} is {share:.2g} on average", remedy)
@@ -166,7 +166,9 @@ def _cached(runs: pl.DataFrame) -> BenchmarkFlaw | None:
             return BenchmarkFlaw("cached", False, f"{name} is off in some runs", remedy)
     if _named(runs, CACHE) or _named(runs, DIRECT):
         return None
-    return BenchmarkFlaw("cached", True, "no column says what a cache answered, or that it was passed by", remedy)
+    return BenchmarkFlaw(
+        "cached", True, "no column has the share answered by a cache, or says that caches were bypassed", remedy
+    )
 
 
 def _no_background(runs: pl.DataFrame) -> BenchmarkFlaw | None:
@@ -176,8 +178,8 @@ def _no_background(runs: pl.DataFrame) -> BenchmarkFlaw | None:
     return BenchmarkFlaw(
         "no background",
         False,
-        f"{used[0]} holds what the machine uses at rest, and no run has a rate of 0",
-        "add runs without load among the others, and subtract",
+        f"{used[0]} includes the idle machine's use, and no run has a rate of 0",
+        "add runs without load between the others, and subtract their mean",
     )
 
 
@@ -193,22 +195,22 @@ def _no_repeats(runs: pl.DataFrame) -> BenchmarkFlaw | None:
             "no repeats",
             False,
             f"each of {once} combinations was run once",
-            "run each three times or more: else an effect cannot be told from scatter",
+            "run each at least three times: otherwise an effect cannot be distinguished from random variation",
         )
     return None
 
 
 def _fixed_order(runs: pl.DataFrame) -> BenchmarkFlaw | None:
-    remedy = "run in a random order (`sojourn design make`): else what changes with time is taken for an effect"
+    remedy = "run in a random order (`sojourn design make`): otherwise a change over time looks like an effect"
     runs = _at_work(runs)
     if runs.height < FEWEST:
-        return BenchmarkFlaw("fixed order", True, f"{runs.height} runs are too few to tell", remedy)
+        return BenchmarkFlaw("fixed order", True, f"{runs.height} runs are too few to decide", remedy)
     factors = factor_columns(runs)
     for name in factors:
         codes = runs[name].cast(pl.String).fill_null("").rank("dense").to_numpy()
         z = _changes_z(codes)
         if abs(z) > -float(ndtri(SIZE / 2 / len(factors))):
-            how = "stays at a level for long" if z < 0 else "changes from run to run in turn"
+            how = "stays at one level for long stretches" if z < 0 else "alternates from run to run"
             return BenchmarkFlaw("fixed order", False, f"{name} {how} (z = {z:.1f} against random orders)", remedy)
     return None
 

@@ -95,7 +95,7 @@ def _arithmetic(e: FactorialExperiment) -> Iterator[LawViolation]:
             if cell and not cell.agrees(value):
                 yield LawViolation(
                     "mean and errors of a row", e.sheet.label, _row(row), column, cell.text, text(value),
-                    relative(cell.value, value), "it does not follow from the runs of its row",
+                    relative(cell.value, value), "it does not follow from the runs in its row",
                 )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def _population(x: FactorialExperiment, r: FactorialExperiment) -> Iterator[LawV
             "interactive law X·R = N", f"{x.sheet.label} and {r.sheet.label}", _row(x.sheet.rows[i]),
             f"repetition {x.repetitions[j]}", f"X·R = {product[i, j]:.1f}", f"{usual:.1f}",
             relative(float(product[i, j]), usual),
-            f"this run did not have the clients of the others; the errors' share of the variation of throughput is "
+            f"this run had another number of clients than the others; the errors' share of the variation of throughput is "
             f"{100 * before:.1f} % with it and {100 * after:.1f} % without",
         )  # fmt: skip
 

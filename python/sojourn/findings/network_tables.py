@@ -34,7 +34,7 @@ def _bottleneck(sheet: PublishedTable, column: str) -> Iterator[LawViolation]:
         if value > 1 + 1e-9:
             yield LawViolation(
                 "utilisation ≤ 1", sheet.label, row["device"], column, f"{value:g}", "at most 1", None,
-                "one server cannot be busy more than all the time",
+                "one server cannot be busy more than 100 % of the time",
             )  # fmt: skip
     if not _delay(top):
         return
@@ -42,8 +42,8 @@ def _bottleneck(sheet: PublishedTable, column: str) -> Iterator[LawViolation]:
     if busiest < SATURATED:
         expected = f"no queue is saturated: the busiest is {expected}"
     yield LawViolation(
-        "a delay centre is no bottleneck", sheet.label, top["device"], column, f"largest U = {largest:.5g}", expected, None,
-        "there a customer never waits for another; U is the mean number in it, not a utilisation",
+        "a delay centre cannot be a bottleneck", sheet.label, top["device"], column, f"largest U = {largest:.5g}", expected, None,
+        "customers never wait for each other there; U is the mean number in it, not a utilisation",
     )  # fmt: skip
 
 

@@ -9,12 +9,12 @@ from sojourn.report import Section, Table, Text
 
 
 def findings_section(
-    found: Sequence[LawViolation], tables: int, title: str = "What the published tables break"
+    found: Sequence[LawViolation], tables: int, title: str = "Laws that the published tables violate"
 ) -> Section:
     """One table, a row a finding; `tables` is how many were read."""
     lead = (
-        f"{tables} tables were read against the laws that they must obey, without being told where they are wrong; "
-        f"{len(found)} of the statements in them break one."
+        f"{tables} tables were checked against the laws that they must obey, without knowledge of where they are wrong; "
+        f"{len(found)} of their statements violate one."
     )
     if not found:
         return Section(title, lead, (Text("Nothing was found."),))

@@ -87,7 +87,7 @@ def _measured(sheet: PublishedTable) -> Iterator[LawViolation]:
     if inside and waiting and inside.bounds[1] < waiting.bounds[0]:
         yield LawViolation(
             "E[n] ≥ E[n_q]", sheet.label, "E[n]", "measured", inside.text, f"at least {waiting.text}", None,
-            "those that wait are part of those that are there: impossible",
+            "impossible: the waiting customers are part of those present",
         )  # fmt: skip
     rate = cells.get("λ") or _cells(sheet, "estimated").get("λ")
     for number, time in (("E[n]", "E[r]"), ("E[n_q]", "E[w]")):
@@ -103,5 +103,5 @@ def _little(
         expected = rate * time.value / scale
         yield LawViolation(
             "Little's law", sheet.label, n, "measured", number.text, text(expected), relative(number.value, expected),
-            f"λ = {rate:g}/s and {t} = {time.text} of the same table give another number",
+            f"λ = {rate:g}/s and {t} = {time.text} of the same table give a different number",
         )  # fmt: skip

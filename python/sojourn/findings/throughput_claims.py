@@ -46,7 +46,7 @@ def _interactive(sheet: PublishedTable) -> Iterator[LawViolation]:
             yield LawViolation(
                 "interactive law with Z ≥ 0", sheet.label, place, "derived_ops_per_s", derived.text,
                 f"at least {measured.text}", relative(derived.value, measured.value),
-                "N/R can only be above the measured throughput: a think time makes the difference of the other sign",
+                "N/R is never below the measured throughput: a think time makes it larger",
             )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def _lengths(sheet: PublishedTable) -> Iterator[LawViolation]:
     yield LawViolation(
         "Little's law", sheet.label, "", LENGTH, "X·W is " + ", ".join(f"{r:.2f}" for r in ratios) + " times the length",
         "one whole number, that of the queues", None,
-        "length, waiting time and throughput are not from the same requests",
+        "queue length, waiting time and throughput are not from the same requests",
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def candidates(runs: FitRuns) -> dict[str, Model]:
     first = runs.runs[0]
     users = "users" in first.factors
     if not users and "rate_per_s" not in first.factors:
-        raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs of a load that is known")
+        raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs with a known load")
     counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
     servers = [
         *(_ServerCount(int(first.factors[name]), name) for name in whole_factors(runs)),
@@ -113,13 +113,13 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
     for resource in _watched(runs):
         of_cores = not resource.startswith("disk")
         if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
-            yield f"{name}, busy as {resource} was", _model(runs, servers, law, tied=resource)
-            yield f"{name}, a delay, busy as {resource} was", _model(runs, servers, law, tied=resource, delayed=True)
+            yield f"{name}, utilised like {resource}", _model(runs, servers, law, tied=resource)
+            yield f"{name}, a delay, utilised like {resource}", _model(runs, servers, law, tied=resource, delayed=True)
             for how, formula in BY_LOAD.items() if law in LAWS[:2] else ():
                 if not _changes(runs, resource, servers.count, "saved" in formula):
                     continue
                 yield (
-                    f"{name}, busy as {resource} was, {how}",
+                    f"{name}, utilised like {resource}, {how}",
                     _model(runs, servers, law, tied=resource, formula=formula),
                 )
         if of_cores:

@@ -47,11 +47,13 @@ class ChosenModel:
 def _words(errors: Mapping[str, Array], found: RankedModels, good: bool) -> list[str]:
     size = {name: float(np.sqrt((e**2).mean())) for name, e in errors.items()}
     order = sorted(size, key=lambda name: size[name])
-    lines = [f"  {n}: {percent(size[n])} off where left out, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]]
+    lines = [
+        f"  {n}: {percent(size[n])} error on held-out runs, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]
+    ]
     more = len(found.beside)
-    tie = f"; {more} more {'predict' if more > 1 else 'predicts'} as well, and these runs cannot tell them apart"
+    tie = f"; {more} more {'predict' if more > 1 else 'predicts'} equally well, and these runs cannot separate them"
     alone = len(errors) == 1
-    head = f"{found.chosen}: {'the only model' if alone else f'taken of {len(errors)} models'}{tie if more else ''}"
+    head = f"{found.chosen}: {'the only model' if alone else f'best of {len(errors)} models'}{tie if more else ''}"
     if not good:
         several = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {found.chosen}"
         head = f"{found.chosen}: the only model, and it does not fit; do not extrapolate" if alone else several
@@ -69,7 +71,7 @@ def _apart(models: Sequence[FittedModelData]) -> list[str]:
     if not ends or max(ends) < FAR * min(ends):
         return []
     return [
-        f"  those that predict as well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
+        f"  those that predict equally well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
         "higher rates, or give a model of your own"
     ]
 

@@ -77,5 +77,6 @@ def notes(longest: float) -> list[str]:
         return []
     times = f"up to {longest:.2g} times those of the long run"
     return [
-        f"all customers begin at once: response times of these runs are {times}, which is what is fitted (simulated)"
+        f"all customers begin at the same time: response times in these short runs are {times}, and the fit takes this "
+        f"into account (by simulation)"
     ]

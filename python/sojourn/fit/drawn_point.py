@@ -87,7 +87,9 @@ class _AskedPoint:
         base = _with_defaults(fitted, factors)
         mapped = factors_of(fitted.template, [base])
         for both in (f for f in mapped if f.name in factors and f.path in paths):
-            raise FitError(f"{both.name} and {both.path}", "predict", f"say one of them: {both.name} is put there")
+            raise FitError(
+                f"{both.name} and {both.path}", "predict", f"give only one of them: {both.name} is set there"
+            )
         replaced = {
             f.name for f in mapped if f.path in paths
         }  # factors as all runs had them, where the path is said now
@@ -204,7 +206,7 @@ def _with_defaults(fitted: FittedModelData, factors: Mapping[str, Any]) -> dict[
             known.setdefault(name, set()).add(repr(value))
     missing = [n for n, values in known.items() if len(values) > 1 and n not in factors]
     if missing:
-        remedy = f"say it, as in --set {missing[0]}=…: it varied between the runs"
+        remedy = f"give it, as in --set {missing[0]}=…: it varied between the runs"
         raise FitError(f"no {' and no '.join(missing)}", "predict", remedy)
     usual = {
         n: fitted.configurations[0][n]

@@ -28,7 +28,7 @@ METRIC = "response_time_quantile"
 
 
 def response_quantiles(one: ModelEvaluator, networks: Sequence[Network], levels: Sequence[float]) -> dict[float, Array]:
-    """Level → s, one for each network, of the whole system; infinite where it saturates. Nothing where the method tells none."""
+    """Level → s, one for each network, for the whole system; infinite where it saturates. Nothing where the method tells none."""
 
     def means(asked: Sequence[Network]) -> Solution:
         return one.method.run(asked, RequestedOutputs((), None, BUDGET_S, further=False))

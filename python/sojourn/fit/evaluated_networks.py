@@ -139,7 +139,5 @@ def _current(model: Model, path: str) -> Callable[[Network], Any]:
 
 def _with(whole: Any, name: str, value: float, path: str) -> Distribution:
     if not isinstance(whole, Distribution):
-        raise FitError(
-            path, "unknowns", "put an unknown in place of a number, or of a parameter of a distribution of times"
-        )
+        raise FitError(path, "unknowns", "an unknown may replace a number, or a parameter of a distribution of times")
     return replace(whole, **{name if name in whole.__dataclass_fields__ else f"{name}_": value})

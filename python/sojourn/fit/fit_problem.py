@@ -241,7 +241,7 @@ class FitProblem:
         found = [*self.runs.notes(), *common_start.notes(self.longest)]
         if not self.evaluator.method.exact:
             name = self.evaluator.method.name
-            found.append(f"{name} is an approximation: what it is off by is in the values, and not in their intervals")
+            found.append(f"{name} is an approximation: its error is in the values, but not in their intervals")
         own = np.array([s.key[2] == "response_time" for s in self.seen])
         if own.any():
             beside = self.measured - self.predicted(self.scale.outward(x)[None])[0]
@@ -249,12 +249,12 @@ class FitProblem:
             found += run_mean_error.misfit(beside[own], self.within[own], 1 / self.weight[own], left, repeated)
         if clusters.taken.all():
             found.append(
-                "there are no more runs than unknowns: intervals are the sampling error within each run, without what differs "
-                "from run to run; repeat runs"
+                "there are no more runs than unknowns: intervals include the sampling error within runs, but not the "
+                "variation between runs; repeat runs"
             )
         elif len(self.each) == len(self.runs.runs):
             found.append(
-                "no configuration was repeated: what differs from run to run is taken from what the model misses"
+                "no configuration was repeated: the variation between runs is estimated from the model's residuals"
             )
         return found
 

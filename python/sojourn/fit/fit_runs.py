@@ -84,9 +84,7 @@ class FitRuns:
         """What the reader of a fit has to know of its runs."""
         found = [f"left out: {text}" for text in self.left_out]
         if self.beside:
-            said = (
-                f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and so is what is predicted"
-            )
+            said = f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and the predictions assume the same"
             found.append(f"{said}: {self.beside[0]}")
         return found
 
@@ -102,7 +100,7 @@ class FitRuns:
             return self
         said = " and ".join(f"{name} = {value!r}" for name, value in model.where.items())
         if not own:
-            raise FitError(f"no run with {said}", "where", "give runs of what this is a model of")
+            raise FitError(f"no run with {said}", "where", "give runs of the service that this model describes")
         return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside)
 
     @property

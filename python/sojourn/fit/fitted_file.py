@@ -22,7 +22,7 @@ from sojourn.model.toml_file import as_tables
 from sojourn.units import percent
 
 SomeFit = TypeVar("SomeFit", bound=FittedModelData)
-NO_ERROR = "the model's own error is not known: there are too few configurations to leave one out"
+NO_ERROR = "the model's own error is not known: there are too few configurations to hold one out"
 
 
 def to_toml(fitted: FittedModelData) -> str:
@@ -79,7 +79,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             float(table.get("length_s", 0.0)),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"not a fitted model ({error})", path, "fit again; the file was changed by hand?") from None
+        raise InputError(f"not a fitted model ({error})", path, "fit again; was the file changed by hand?") from None
 
 
 def _number(given: object) -> float | None:
@@ -100,7 +100,7 @@ def text(fitted: FittedModelData) -> str:
     for metric, values in errors.items():
         if values:
             name = metric.replace("_", " ")
-            lines.append(f"  {name} of configurations left out: median error {percent(float(np.median(values)))}, "
+            lines.append(f"  {name} of held-out configurations: median error {percent(float(np.median(values)))}, "
                          f"worst {percent(max(values))}")  # fmt: skip
     own = fitted.model_error
     lines.append(f"  {NO_ERROR}" if own is None else f"  the model's own error: {percent(own)} of all demands")

@@ -53,7 +53,7 @@ class FittedModelData:
         found = [one for one in every if one.model.is_of(factors)]
         if len(found) != 1:
             said = ", ".join(f"{name} = {factors[name]!r}" for name in names if name in factors)
-            value = f"no model of runs with {said}" if said else f"no {' and no '.join(names)}"
+            value = f"no model describes runs with {said}" if said else f"no {' and no '.join(names)}"
             raise FitError(value, "predict", f"say {' or '.join(_where(one.model) for one in every)}")
         return replace(found[0], elsewhere=())
 

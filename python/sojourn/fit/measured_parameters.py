@@ -69,7 +69,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
         own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.at.items())]
         if not own:
             where = ", ".join(f"{f} = {v}" for f, v in given.at.items())
-            raise FitError(f"no run with {where}", f"{place}.at", "give factors that some run has, or leave it out")
+            raise FitError(f"no run with {where}", f"{place}.at", "use factors that some run has, or leave this out")
         values = np.array([v for r in own if (v := measured_value(r, given)) is not None])
         if not len(values):
             raise _not_measured(given, own, place)
@@ -115,7 +115,7 @@ def by_run(measured: Mapping[str, MeasuredValue], count: int) -> list[dict[str, 
 
 def _of_one_run(measured: Mapping[str, MeasuredValue]) -> list[str]:
     alone = [path for path, value in measured.items() if value.runs == 1 and not value.each]
-    return [f"{', '.join(alone)}: of one run, whose own error is not in the intervals"] if alone else []
+    return [f"{', '.join(alone)}: from one run only; its error is not in the intervals"] if alone else []
 
 
 def drawn_means(measured: Mapping[str, MeasuredValue], count: int, seed: int) -> dict[str, Array]:

@@ -29,7 +29,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
-REMEDY = "measure mixes that differ more, or have fewer classes: what is rare can be one class"
+REMEDY = "measure mixes that differ more, or use fewer classes: join the rare ones"
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,13 @@ class MixDemands:
         """Raises FitError where the runs are too few or too alike to tell the classes apart, or nothing was busy."""
         runs, classes = self.per_s.shape
         if runs <= classes:
-            raise FitError(f"{runs} runs for {classes} classes", "demands", f"have {classes + 1} at least; {REMEDY}")
+            raise FitError(
+                f"{runs} runs for {classes} classes", "demands", f"at least {classes + 1} are needed; {REMEDY}"
+            )
         if np.linalg.matrix_rank(self.per_s / self.per_s.sum(axis=1, keepdims=True), tol=1e-3) < classes:
             raise FitError("the mixes of the runs are too alike", "demands", REMEDY)
         if not (self.busy_s_per_s > 0).all():
-            raise FitError("a run in which it was not busy", "demands", "leave that run or that resource out")
+            raise FitError("a run in which it was not busy", "demands", "leave this run or this resource out")
 
     @cached_property
     def demands_s(self) -> Array:
@@ -113,7 +115,9 @@ class MixDemands:
             InputError: as `demand_s`, or `capacity` not above 0.
         """
         if not capacity > 0:
-            raise InputError(capacity, "capacity", "give how many seconds a second it can be busy: its cores")
+            raise InputError(
+                capacity, "capacity", "give how many seconds per second it can be busy: its number of cores"
+            )
         d = self.demand_s(mix, level)
         return ParameterEstimate(capacity / d.value, capacity / d.high, capacity / d.low if d.low else float("inf"))
 
@@ -151,7 +155,7 @@ def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] |
     """
     valid = [run for run in runs if run.manifest.get("valid", True)]
     if not valid:
-        raise FitError("no valid run", "runs", "measure again; the run's reasons say what was wrong")
+        raise FitError("no valid run", "runs", "measure again; see the reasons in the run")
     told = [
         (completed, _busy(run, sum(completed.values())))
         for run in valid

@@ -42,7 +42,7 @@ class ModelMixture:
             return []
         shares = [f"{name} {weight:.2f}" for name, (weight, _) in zip(self.names, self.models, strict=True)]
         return [
-            f"averaged over {len(self.models)} models that predict about as well: {_named(shares)}",
+            f"averaged over {len(self.models)} models that predict about equally well: {_named(shares)}",
             *(f"{what}: of {models}" for what, models in self.partly.items()),
             *(f"not of {name}: {why}" for name, why in self.without.items()),
         ]

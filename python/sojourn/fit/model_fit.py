@@ -66,7 +66,7 @@ def fit(
     _check_parameters(runs, model)
     measured = measured_values(runs, model)
     if not measured and not unknowns(model):
-        raise FitError("no unknown", "model", "write { free = true } in place of a number that is to be found")
+        raise FitError("no unknown", "model", "write { free = true } in place of a number to be fitted")
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
     with data.evaluator.on_workers(on):
         drawn = drawn_means(measured, draws, seed)
@@ -84,7 +84,7 @@ def _check_parameters(runs: FitRuns, model: Model) -> None:
         if isinstance(formula, WholeFormula) and (
             own := free & {n for f in formula.arithmetic.names for n in needs[f]}
         ):
-            remedy = "give it, or vary it between the runs: a whole number cannot be free"
+            remedy = "give its value, or vary it between the runs: a whole number cannot be fitted"
             raise FitError(f"{formula.text} depends on {', '.join(sorted(own))}", path, remedy)
 
 

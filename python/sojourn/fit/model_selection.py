@@ -82,7 +82,7 @@ def _as(fitted: FittedModel, model: Model) -> FittedModel:
 
 def _not_varied(runs: FitRuns) -> list[str]:
     return [
-        f"  {name} was {values.pop()} in all runs: whether it limits the service they do not tell; vary it, or give a model"
+        f"  {name} was {values.pop()} in all runs, so they do not show whether it limits the service; vary it, or give a model"
         for name, values in whole_factors(runs).items()
         if len(values) == 1
     ]

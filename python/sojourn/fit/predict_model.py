@@ -26,8 +26,11 @@ from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL
 
 Row = dict[str, Any]
-ABOUT = "intervals are for a new run: unknowns, the model's own error, and what runs differ by"
-ABOUT_LESS = "intervals hold the unknowns and what runs differ by; the model's own error is not known, and not in them: vary more"
+ABOUT = "intervals are for a new run: they include the unknowns, the model's own error and the variation between runs"
+ABOUT_LESS = (
+    "intervals include the unknowns and the variation between "
+    "runs; they do not include the model's own error, which is not known: vary more settings"
+)
 TAIL = "quantiles are those of the model, which was fitted to means"
 OUTSIDE = "outside what was measured"
 BEYOND = f"{OUTSIDE} a model can be further off"
@@ -89,7 +92,7 @@ def _outside(rows: Sequence[Row]) -> str:
 
 def _tail(rows: Sequence[Row], untold: Collection[str]) -> str:
     if untold:
-        return f"no quantiles: {', '.join(sorted(untold))} tells none of the whole system; `sojourn simulate` of the fitted file does"
+        return f"no quantiles: {', '.join(sorted(untold))} gives none for the whole system; use `sojourn simulate` with the fitted file"
     return TAIL if any(row["metric"] == QUANTILE for row in rows) else ""
 
 

@@ -86,7 +86,7 @@ def by_runs(models: Mapping[str, Model | str]) -> list[dict[str, Model | str]]:
             continue
         for known, group in groups:
             if all(known[factor] == where[factor] for factor in known.keys() & where.keys()):
-                value = f"{name} and {next(iter(group))} are models of different runs, and some runs may be of both"
+                value = f"{name} and {next(iter(group))} are models of different runs, but some runs may belong to both"
                 raise InputError(value, "where", "give [where] of the same factors in each")
         groups.append((where, {name: model}))
     return [group for _, group in groups]
@@ -133,7 +133,7 @@ def _fitted(
                 raise InputError(repr(model), f"models.{name}", 'give a Model, or "auto"')
         except (FitError, MethodRefused) as error:
             refusals.append(error)
-            notes.append(f"{name} is left out, it cannot be fitted to these runs: {error.value}; {error.remedy}")
+            notes.append(f"{name} is left out because it cannot be fitted to these runs: {error.value}; {error.remedy}")
     if not fits:
         raise refusals[0]
     found = ranked(fits, squares_left_out(fits, runs), prior)

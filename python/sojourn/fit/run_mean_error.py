@@ -111,6 +111,6 @@ def misfit(
         return []
     known = f"repetitions differ by {percent(spread)}" if more else f"runs are uncertain by {percent(usual)}"
     return [
-        f"{MISFIT}: its response times are off by {percent(size)}, where {known}; "
-        "predictions are widened by that, and may be further off beyond what was measured"
+        f"{MISFIT}: its response times differ by {percent(size)}, but {known}; "
+        "predictions are widened by this, and can be worse outside the measured range"
     ]

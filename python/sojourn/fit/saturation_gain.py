@@ -33,7 +33,7 @@ def gain(
 def _ratio(model: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any]) -> DrawnQuantity:
     below, above = (drawn_point(model, point).quantities.get(LIMIT) for point in (from_, to))
     if below is None or above is None:
-        raise InputError("no saturation rate", "gain", "give a model with arrivals from outside that has one")
+        raise InputError("no saturation rate", "gain", "give a model with arrivals from outside")
     draws = above.draws / below.draws
     if below.spread and above.spread:  # one factor is in both draws: of another configuration it is another one
         own = model.longer[: len(draws)]

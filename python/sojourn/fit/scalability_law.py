@@ -131,7 +131,7 @@ def fit_usl(
 
 def _check(n: Array, x: Array, parameters: int) -> None:
     if n.shape != x.shape or not (np.all(np.isfinite(n) & (n > 0)) and np.all(np.isfinite(x) & (x > 0))):
-        raise FitError("sizes and throughputs", "fit_usl", "give as many of each, all finite and > 0")
+        raise FitError("sizes and throughputs", "fit_usl", "give lists of equal length, with finite values > 0")
     if len(np.unique(n)) < parameters:
         raise FitError(
             f"{len(np.unique(n))} different sizes", "fit_usl", f"measure at {parameters} or more, or fix gamma"

@@ -26,7 +26,7 @@ from sojourn.files.reading import MOST_TABLE_BYTES, parse_json, read_text
 
 CLIENT = ("3", "SPAN_KIND_CLIENT")
 CALLED = ("peer.service", "db.system.name", "db.system")
-REMEDY = "give OTLP/JSON, an object with resourceSpans a line, as the collector's file exporter writes it"
+REMEDY = "give OTLP/JSON: one object with resourceSpans per line, as the collector's file exporter writes it"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def told_ever(
     told = to_watch(watch)
     told += [f"vary {' or '.join(vary)} too"] if vary else []
     told += [f"vary {' or '.join(further)} further"] if further else []
-    none = ": neither another load nor a resource that is watched tells them"
+    none = ": neither another load nor another measured resource determines them"
     raise refusal(names_of(paths, slopes, directions[-1]), told, none, whose)
 
 
@@ -47,7 +47,7 @@ def names_of(paths: Sequence[str], slopes: Array, direction: Array) -> list[str]
 
 def refusal(names: Sequence[str], remedies: Sequence[str], none: str = "", whose: str = MADE) -> FitError:
     """`none`: what is said where there is no other remedy than to give one of them."""
-    what = f"{whose} not tell {' and '.join(names)}" + (" apart" if len(names) > 1 else "")
+    what = f"{whose} not determine {' and '.join(names)}" + (" separately" if len(names) > 1 else "")
     *first, last = [f"give {'one of them' if len(names) > 1 else 'it'}", *remedies]
     return FitError(what, "fit", f"{', '.join(first)}, or {last}" if first else last + none)
 

@@ -118,7 +118,7 @@ def scores(found: pl.DataFrame, level: float) -> str:
         errors = rows["error"].drop_nulls().abs().to_numpy()
         median = f", median error {percent(float(np.median(errors)))}" if len(errors) else ""
         beyond = int(np.isinf(errors).sum())
-        saturated = f", {beyond} called saturated that {'were' if beyond > 1 else 'was'} not" if beyond else ""
+        saturated = f", {beyond} falsely predicted as saturated" if beyond else ""
         inside = f"{rows['inside_interval'].sum()} of {rows.height}"
         parts.append(f"{str(metric).replace('_', ' ')} {inside}{median}{saturated}")
     return f"in their {percent(level, 0)} prediction intervals: {'; '.join(parts)}"
@@ -132,13 +132,16 @@ def at_asked_rates(found: pl.DataFrame) -> str:
     off = float((rows["came_per_s"] / rows["rate_per_s"] - 1).abs().max())  # type: ignore[arg-type]
     error = rows.select((pl.col("predicted_asked") / pl.col("measured") - 1).abs().fill_null(math.inf)).to_series()
     median = percent(float(np.median(error.to_numpy())))
-    return f"predicted at the rates that came, at most {percent(off)} off those asked; at those asked the median error is {median}"
+    return (
+        f"predicted at the achieved rates, at most {percent(off)} from the requested "
+        f"rates; at the requested rates the median error is {median}"
+    )
 
 
 def check_up_to(share: float) -> None:
     """Raises InputError for what is no share of the saturation rate."""
     if not (share > 0 and math.isfinite(share)):
-        raise InputError(share, "up_to", "give a share of the saturation rate above 0, like 0.8")
+        raise InputError(share, "up_to", "give a share of the saturation rate above 0, such as 0.8")
 
 
 def _level(run: FitRun) -> tuple[Any, ...]:

@@ -157,7 +157,7 @@ def environment(kind: str = "auto", *, mtu_bytes: int = 1500, spinners: bool = T
         return
     if lacking:
         kind_of = PermissionLacking if os.geteuid() else LabError
-        raise kind_of("; ".join(lacking), "lab.kind = 'namespaces'", "change that, or use lab.kind = 'auto'")
+        raise kind_of("; ".join(lacking), "lab.kind = 'namespaces'", "change this, or use lab.kind = 'auto'")
     token = secrets.token_hex(3)
     registry = CleanupRegistry(token)
     lab: NamespaceBackend | None = None

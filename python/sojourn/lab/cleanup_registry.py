@@ -93,14 +93,14 @@ def _opened(path: Path) -> IO[str]:
     try:
         return open(open_own(path, os.O_RDWR | os.O_CREAT), "r+")
     except OSError as error:
-        raise LabError(error.strerror, str(path), "make it yours, or remove it") from None
+        raise LabError(error.strerror, str(path), "change its owner to yourself, or remove it") from None
 
 
 def _busy(what: str, holder: str, place: str) -> Busy:
     return Busy(
         f"{what}: another measurement is running ({holder})",
         place,
-        "wait for it or end it; two at once would disturb each other",
+        "wait for it or stop it; two at the same time would disturb each other",
     )
 
 

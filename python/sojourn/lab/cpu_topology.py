@@ -87,7 +87,9 @@ def place(server_cores: int, nics: int, available: list[Core] | None = None) -> 
     available = cores() if available is None else available
     if not 1 <= server_cores <= len(available):
         raise LabError(
-            f"cores = {server_cores}", "placement", f"this machine offers {len(available)}; ask for 1 to that many"
+            f"cores = {server_cores}",
+            "placement",
+            f"this machine offers {len(available)}; choose from 1 to that number",
         )
     if not 1 <= nics <= server_cores:
         raise LabError(f"nics = {nics}", "placement", f"give 1 to {server_cores}, the number of server cores")

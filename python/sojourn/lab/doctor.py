@@ -85,7 +85,7 @@ def _making(name: str, make: Callable[[CleanupRegistry, str], object], needed_fo
             make(registry, token)
         finally:
             registry.close()
-        return "made one and removed it"
+        return "created one and removed it"
 
     return _tried(name, attempt, needed_for, remedy)
 
@@ -93,7 +93,7 @@ def _making(name: str, make: Callable[[CleanupRegistry, str], object], needed_fo
 def _slow_disk() -> AbilityCheck:
     def attempt() -> str:
         with slow_disk(1e6, LEAST_BYTES):
-            return "made one and removed it"
+            return "created one and removed it"
 
     return _tried("slow disk", attempt, "lab disk: a disk of a chosen rate", "loop devices, FUSE, e2fsprogs, as root")
 
@@ -104,7 +104,7 @@ def _interrupt_work() -> AbilityCheck:
 
         work = _native.IrqWork(["lo"], 9, [0.0] * 1024)
         del work
-        return "attached to loopback for a moment"
+        return "briefly attached to loopback"
 
     return _tried("interrupt work", attempt, "a known soft-interrupt demand", "use a kernel >= 5.9 with BPF, as root")
 
@@ -115,7 +115,7 @@ def _facts() -> list[AbilityCheck]:
     pressure = Path("/proc/pressure/cpu").exists()
     return [
         AbilityCheck("cores", len(found) > 1, ", ".join(f"{c.number} (package {c.package})" for c in found),
-              "spreading interrupts", "use a machine with 2 cores or more"),
+              "spreading interrupts", "use a machine with at least 2 cores"),
         AbilityCheck("steal since boot", steal < 0.01, f"{steal:.2%}", "undisturbed runs", "move to a quieter host"),
         AbilityCheck("pressure (PSI)", pressure, "yes" if pressure else "no /proc/pressure", "pressure in host.parquet",
               "boot with psi=1"),

@@ -29,7 +29,7 @@ class EmulatedNetwork:
 
     def __init__(self, registry: CleanupRegistry, token: str, names: Sequence[str], mtu_bytes: int = 1500) -> None:
         if len(names) > HOSTS_MOST:
-            raise LabError(f"{len(names)} hosts", "lab", f"ask for {HOSTS_MOST} at most")
+            raise LabError(f"{len(names)} hosts", "lab", f"use at most {HOSTS_MOST}")
         self.mtu_bytes = mtu_bytes
         self.rates: dict[str, float] = {}
         self.refused: list[str] = []

@@ -60,9 +60,7 @@ def check_room(folder: Path, size_bytes: int) -> None:
     """LabError where the image would leave too little."""
     free = shutil.disk_usage(folder).free
     if free < size_bytes + ROOM_BYTES:
-        found = (
-            f"{size_bytes / 1e9:.3g} GB wanted, and {ROOM_BYTES / 1e9:.2g} GB beside it; {free / 1e9:.3g} GB are free"
-        )
+        found = f"{size_bytes / 1e9:.3g} GB are requested, and {ROOM_BYTES / 1e9:.2g} GB must stay free; {free / 1e9:.3g} GB are free"
         raise LabError(found, folder, "give a smaller --size, or --at a folder with more room")
 
 
@@ -106,7 +104,11 @@ def _mounted(place: Path) -> str:
     device = _run("losetup", "--find", "--show", "--direct-io=on", str(place / SLOW))
     name = Path(device).name
     if Path(f"/sys/block/{name}/loop/dio").read_text().strip() != "1":
-        raise LabError("no direct I/O, so its busy time would be that of the page cache", device, "use a newer kernel")
+        raise LabError(
+            "no direct I/O is possible, so the measured busy time would be that of the page cache",
+            device,
+            "use a newer kernel",
+        )
     # all tables are written now, none while somebody measures; freed blocks stay in the image
     _run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-E", "nodiscard,lazy_itable_init=0", device)
     (place / FILES).mkdir()

@@ -37,7 +37,7 @@ def owner_of(place: Path) -> int | None:
         OSError, ValueError: it does not say, or another user says so.
     """
     if not stat.S_ISDIR(place.lstat().st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "a link is nobody's folder", str(place))
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link, not a folder", str(place))
     owner = parse_json(read_own(place / OWNER))
     pid = int(owner["pid"])
     return pid if start_time(pid) == owner["started"] else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-GRANT = "`sudo prlimit --pid $$ --rtprio=10`, in the shell that runs sojourn,"  # as high as the generator asks for
+GRANT = "`sudo prlimit --pid $$ --rtprio=10`, (in the shell that runs sojourn),"  # as high as the generator asks for
 
 
 def real_time() -> str:

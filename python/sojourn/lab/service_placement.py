@@ -56,7 +56,7 @@ class ServicePlacement:
     def __init__(self, pid: int, safe: PlacementState | None = None) -> None:
         columns = stat(pid)
         if not columns:
-            raise LabError(f"no process {pid}", "the service", "give the number of one that runs")
+            raise LabError(f"no process {pid}", "the service", "give the number of a running process")
         self.pid, self.started = pid, int(columns[STARTED])
         try:
             self._queues = _receive_queues(pid)
@@ -87,7 +87,7 @@ class ServicePlacement:
         found = cls(int(told["pid"]), PlacementState.of(told["safe"]))
         if found.started != told["started"]:
             found.close()
-            raise LabError(f"process {found.pid} has ended", "the service", "give the number of one that runs")
+            raise LabError(f"process {found.pid} has ended", "the service", "give the number of a running process")
         return found
 
     def key(self) -> str:

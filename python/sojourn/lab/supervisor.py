@@ -137,7 +137,7 @@ class ProcessTree:
             if time.monotonic() > deadline:
                 self.end()
                 said = self._said()
-                raise RuntimeError(f"not ready after {ready_s:g} s: {why}{said}; mend `ready`, or give more `ready_s`")
+                raise RuntimeError(f"not ready after {ready_s:g} s: {why}{said}; fix `ready`, or increase `ready_s`")
             time.sleep(POLL_S)
         if self._gone():
             raise RuntimeError(self._ended_early())
@@ -158,10 +158,10 @@ class ProcessTree:
         if left and self._process.returncode == 0:
             names = ", ".join(sorted(name.removeprefix("service ") for name in left))
             return (
-                f"the program ended with 0 and left {len(left)} processes behind ({names}), which were ended{self._said()}; "
+                f"the program ended with 0 and left {len(left)} processes behind ({names}), which were stopped{self._said()}; "
                 "start it in the foreground (nginx: -g 'daemon off')"
             )
-        return f"the program {how_ended(self._process.returncode)} before it was ready{self._said()}; mend what it says"
+        return f"the program {how_ended(self._process.returncode)} before it was ready{self._said()}; fix what the message says"
 
     def _said(self) -> str:
         said = last_lines(Path(self._config["log"]))

@@ -96,7 +96,7 @@ class CommandSettings:
                 raise LabError(
                     f"{commands.read[0]} printed {said[:60]!r}",
                     f"{self.file.path}: {name}.read",
-                    "it has to print a whole number",
+                    "the command has to print a whole number",
                 )
             return int(said)
         series = self.file.series[name]
@@ -105,7 +105,7 @@ class CommandSettings:
         except ServiceError as error:
             raise LabError(error.value, error.place, error.remedy) from None
         if name not in found:
-            raise LabError(f"the page has no {series}", self.file.table.metrics, "name a series that it has")
+            raise LabError(f"the page has no {series}", self.file.table.metrics, "name one of its series")
         return int(found[name])
 
 
@@ -126,7 +126,7 @@ def ran(words: Sequence[str], folder: Path, timeout_s: float) -> str:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise LabError(f"took more than {timeout_s:g} s, and was ended", place, remedy) from None
+                raise LabError(f"took more than {timeout_s:g} s, and was stopped", place, remedy) from None
             raise
         if process.returncode:
             last = _text(errors).strip().splitlines()[-1:]

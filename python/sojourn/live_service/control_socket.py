@@ -84,7 +84,7 @@ class SocketActuator:
             now, safe = told["settings"], told["safe"]
             return ServiceSettings(now["workers"], now["cap"], told["holder"], safe["workers"], safe["cap"])
         except (KeyError, TypeError) as error:
-            raise RefusedError(f"{self.path} does not tell {error}") from None
+            raise RefusedError(f"{self.path} does not report {error}") from None
 
 
 def _values(found: ServiceSettings) -> Values:

@@ -90,7 +90,7 @@ class LeaseKeeper:
         if not failed:
             self.plan.remove()
         if failed:
-            raise LabError("; ".join(failed), self.leased.key(), "put them back by hand")
+            raise LabError("; ".join(failed), self.leased.key(), "restore them by hand")
 
     def _write_down(self) -> None:
         self.plan.holder, self.plan.until_s = self.holder, self.until_s

@@ -36,12 +36,12 @@ class LeasedActuator:
         why = "no systemd runs here"
         if self._by_systemd:
             try:
-                return f"{names}: systemd holds the lease ({self._start()}), also where this and the keeper are killed"
+                return f"{names}: systemd holds the lease ({self._start()}), even if this process and the keeper are killed"
             except RefusedError as error:
                 self._by_systemd, why = False, f"systemd does not hold the lease ({error})"
         self._start()
-        stays = f"where this and the keeper (process {self._keepers[-1].pid}) are both killed, they stay as they are set then"
-        return f"{names}: {why}: {stays}; `sojourn lab restore` puts them back, as does the next --act"
+        stays = f"if this process and the keeper (process {self._keepers[-1].pid}) are both killed, the settings stay as they are"
+        return f"{names}: {why}: {stays}; `sojourn lab restore` or the next --act restores them"
 
     def held_by(self) -> str | None:
         """Whose lease there is on it. RefusedError."""
@@ -114,7 +114,7 @@ class LeasedActuator:
         if there.controlled():
             raise RefusedError(f"held by {there.holder}")
         raise RefusedError(
-            f"what a killed controller had set is not put back: `sojourn lab restore`, or remove {there.path}"
+            f"the settings of a killed controller are not restored yet: `sojourn lab restore`, or remove {there.path}"
         )
 
     def _start_process(self, words: list[str]) -> str:

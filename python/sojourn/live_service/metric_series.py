@@ -34,7 +34,7 @@ class MetricSeries:
     @classmethod
     def parsed(cls, text: str, place: str) -> MetricSeries:
         """`name` or `name{label="value",…}`. InputError."""
-        remedy = 'give a name as the page has it: name, or name{label="value"}'
+        remedy = 'give a name as on the page: name, or name{label="value"}'
         try:
             (family,) = text_string_to_metric_families(f"{text} 0\n")
             (sample,) = family.samples
@@ -79,7 +79,7 @@ def page(url: str, timeout_s: float, remedy: str = "start the service") -> str:
     try:
         port = parts.port
     except ValueError:
-        raise InputError(url, "URL of metrics", "the port is no number of 1 to 65535") from None
+        raise InputError(url, "URL of metrics", "the port is not a number from 1 to 65535") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(url, "URL of metrics", "give http://HOST:PORT/PATH")
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -95,5 +95,5 @@ def page(url: str, timeout_s: float, remedy: str = "start the service") -> str:
     if response.status != 200:
         raise ServiceError(f"status {response.status}", url, remedy)
     if len(body) > MOST_BYTES:
-        raise ServiceError(f"more than {MOST_BYTES >> 20} MiB", url, "give a page of its own for these series")
+        raise ServiceError(f"more than {MOST_BYTES >> 20} MiB", url, "serve these series on a separate page")
     return body.decode("utf-8", "replace")

@@ -59,7 +59,7 @@ class RestorePlan:
         try:
             return cls(**parse_json(read_own(path)))
         except (ValueError, TypeError) as error:
-            raise LabError(f"no plan of a lease: {error}", str(path), "remove it") from None
+            raise LabError(f"not a plan of a lease: {error}", str(path), "remove it") from None
 
     @property
     def path(self) -> Path:
@@ -71,7 +71,7 @@ class RestorePlan:
             write_whole(self.path, json.dumps(asdict(self)), PRIVATE)
         except OSError as error:
             raise LabError(
-                f"what is to be put back cannot be written down: {error.strerror}", str(self.path), "make room"
+                f"the settings to restore cannot be written: {error.strerror}", str(self.path), "make room"
             ) from None
 
     def remove(self) -> None:

@@ -76,7 +76,7 @@ class ServiceFile:
     """The file at `path`; commands run in its folder. InputError names file, line, value and remedy."""
 
     def __init__(self, path: Path | str) -> None:
-        file = TomlFile.read(path, "http://HOST:PORT, or a file of a service of your own")
+        file = TomlFile.read(path, "give http://HOST:PORT, or a file that describes your service")
         self.path = Path(path).resolve()
         self.table = file.checked(ServiceTable)
         self.commands = self.table.commands()
@@ -85,11 +85,15 @@ class ServiceFile:
         for name, commands in self.commands.items():
             if not any(VALUE in word for word in commands.set):
                 raise InputError(
-                    list(commands.set), file.at(name, "set"), f'one word has to contain "{VALUE}", for the number'
+                    list(commands.set),
+                    file.at(name, "set"),
+                    f'one argument has to contain "{VALUE}", which stands for the number',
                 )
             if not commands.read and name not in self.series:
                 raise InputError(
-                    f"nothing tells {name}", file.at(name), f"give [{name}] read, a command, or [series] {name}"
+                    f"nothing tells {name}",
+                    file.at(name),
+                    f"give a command as [{name}] read, or a series as [series] {name}",
                 )
         if self.table.workers is None and "workers" not in self.series:
             raise InputError("nothing tells workers", file.path, "give [series] workers, or [workers] read and set")

@@ -20,7 +20,7 @@ BLOCK = "Block I/O"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = ("", "k", "m", "g", "t")
 # of fsync, fua and verify: what is written is asked for
-WRITES = "it is about writes, and --read 1 makes none: give --read below 1, or leave it out"
+WRITES = "it concerns writes, but --read 1 makes none: give --read below 1, or leave this option out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class BlockOptions(OpenLoad):
 
     `read`, `random`: shares in [0, 1] of I/Os that read, and that go to a random offset (the others follow the one before).
     Sizes (`block`, `span`, `align`) are bytes, or `8k`, `1g` in powers of 1024, as storage tools have them; `block` may be a mix,
-    `4k:3,8k:1` (size:weight). `span`: I/O stays below it; a file that is not there is made so long. At most `depth` I/Os are under
+    `4k:3,8k:1` (size:weight). `span`: I/O stays below it; a missing file is created with this size. At most `depth` I/Os are under
     way and `queue` wait, a further one is refused and counted; `timeout_s` from when it was due it has failed. After
     `fsync_every` writes a flush, every `fua_every`-th write is stable before it ends. `verify`: contents are told by offset and
     generation, and every read is compared. `yes_destroy`: the device again, else nothing is written to it. `cache_of`: the file
@@ -54,20 +54,24 @@ class BlockOptions(OpenLoad):
     block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 [4k]", "--block", panel=BLOCK)
     direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
     span: str | int | None = option(
-        None, "I/O stays below it; a file that is not there is made so long", "--span", panel=BLOCK
+        None, "I/O stays below it; a missing file is created with this size", "--span", panel=BLOCK
     )
-    align: str | int | None = option(None, "of random offsets (default: the size of the I/O)", "--align", panel=BLOCK)
-    depth: int = option(128, "I/Os under way at most [128]", "--depth", int, panel=BLOCK)
-    queue: int = option(1024, "I/Os that wait at most; further ones are refused [1024]", "--queue", int, panel=BLOCK)
-    fsync_every: int = option(0, "a flush after so many writes [0: never]", "--fsync", int, panel=BLOCK)
-    fua_every: int = option(0, "every so-many-th write is stable before it ends [0: none]", "--fua", int, panel=BLOCK)
+    align: str | int | None = option(
+        None, "alignment of random offsets (default: the size of the I/O)", "--align", panel=BLOCK
+    )
+    depth: int = option(128, "maximum number of outstanding I/Os [128]", "--depth", int, panel=BLOCK)
+    queue: int = option(
+        1024, "maximum number of waiting I/Os; further ones are refused [1024]", "--queue", int, panel=BLOCK
+    )
+    fsync_every: int = option(0, "number of writes between flushes [0: never]", "--fsync", int, panel=BLOCK)
+    fua_every: int = option(0, "every N-th write is stable before it ends [0: none]", "--fua", int, panel=BLOCK)
     engine: str = option("auto", "auto, io_uring or psync (default: auto)", "--engine", panel=BLOCK)
     verify: bool = option(False, "compare all that is read (default: no)", "--verify/--no-verify", bool, panel=BLOCK)
     quick_ack: bool = option(
         True, "nbd: acknowledge answers at once (default: yes)", "--quick-ack/--no-quick-ack", bool, panel=BLOCK
     )
     yes_destroy: str | None = option(
-        None, "blk: the device again, which may be written to", "--yes-destroy", panel=BLOCK, metavar="DEVICE"
+        None, "blk: the device again, to allow writing to it", "--yes-destroy", panel=BLOCK, metavar="DEVICE"
     )
     cache_of: str | Path | None = option(
         None, "nbd: the file behind the server, to see whether it was cached", "--cache-of", Path, panel=BLOCK
@@ -84,9 +88,9 @@ class BlockOptions(OpenLoad):
             InputError: several URLs, no rate or two, a value out of range; the generator checks the rest.
         """
         if len(urls) != 1:
-            raise InputError(f"{len(urls)} targets", "load", "block I/O goes to one of them: give one URL")
+            raise InputError(f"{len(urls)} targets", "load", "block I/O has one target: give one URL")
         if (scheme := urls[0].partition(":")[0]) in ATTACHED:
-            raise InputError(f"{urls[0]}: there is no {scheme} client in here", "load", ATTACHED[scheme])
+            raise InputError(f"{urls[0]}: sojourn has no {scheme} client", "load", ATTACHED[scheme])
         self.check_rate()
         self._check()
         optional = {
@@ -121,7 +125,7 @@ class BlockOptions(OpenLoad):
         if len(rates) != 1:
             raise InputError("no rate" if not rates else "--rate and --iops", "load", "give --iops, I/Os a second")
         if not rates[0] > 0:
-            raise InputError(f"{rates[0]:g}", "--iops", "give a rate above 0; a background run needs no load")
+            raise InputError(f"{rates[0]:g}", "--iops", "give a rate above 0; a run without load does not need it")
         return rates[0]
 
     def _check(self) -> None:

@@ -57,7 +57,7 @@ def client_lanes(
     if not 1 <= threads <= MOST_THREADS:
         raise InputError(str(threads), "--threads", f"give 1 to {MOST_THREADS}")
     if not len(urls) <= clients <= MOST_USERS:
-        raise InputError(str(clients), place, f"give {len(urls)} (one a target) to {MOST_USERS}")
+        raise InputError(str(clients), place, f"give {len(urls)} (one per target) to {MOST_USERS}")
     if rate_per_s is not None and not 0 < rate_per_s <= MOST_PER_S:
         raise InputError(f"{rate_per_s:g}", "--rate", f"give requests per second above 0, at most {MOST_PER_S:.0f}")
     if arrivals not in ("poisson", "constant"):

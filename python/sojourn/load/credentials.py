@@ -82,7 +82,7 @@ def hide(name: str, value: str) -> str:
         InputError: a value that no environment can hold.
     """
     if "\0" in value:
-        raise InputError("a value with a zero byte", f"header {name}", "give it in one line")
+        raise InputError("the value contains a zero byte", f"header {name}", "it must be one line")
     first = variable = OWN + re.sub(r"\W", "_", name).upper()
     number = 1
     while os.environ.get(variable, value) != value:

@@ -59,7 +59,11 @@ class HttpOptions(OpenLoad, ClosedLoad):
     )  # fmt: skip
     body: str | None = option(None, "text, or @FILE", "--body", panel=HTTP)
     template: bool = option(
-        False, "draw {uuid} {int:1-9} {choice:a|b} in path, headers, body", "--template", bool, panel=HTTP
+        False,
+        "replace {uuid} {int:1-9} {choice:a|b} in path, headers, body by random values",
+        "--template",
+        bool,
+        panel=HTTP,
     )
     requests: Sequence[HttpRequest] | None = option(
         None,
@@ -71,7 +75,7 @@ class HttpOptions(OpenLoad, ClosedLoad):
     )
     status: int | Sequence[int] = option(
         200,
-        "statuses of a good answer: 200 or 200,201 [200]",
+        "statuses that count as success: 200 or 200,201 [200]",
         "--status",
         read=lambda text, _: status_list(text),
         panel=HTTP,

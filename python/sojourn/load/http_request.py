@@ -52,7 +52,7 @@ class HttpRequest:
         target: dict[str, Any] = {"url": self.url, "weight": self.weight, "class": self.name or self._label()}
         if self.url.startswith("/"):
             if base is None:
-                raise InputError(repr(self.url), "request", "give the URL that it is below, or write url = …")
+                raise InputError(repr(self.url), "request", "give the URL that the path belongs to, or write url = …")
             target["url"] = base + self.url
         if self.method != "GET":
             target["method"] = self.method
@@ -92,7 +92,7 @@ def targets(urls: list[str], requests: Iterable[HttpRequest] | None, common: Htt
     if requests is None:
         return [replace(common, url=url).with_type().target() for url in urls]
     if len(urls) > 1:
-        raise InputError(f"{len(urls)} URLs", "--requests", "give one that its paths are below, or none")
+        raise InputError(f"{len(urls)} URLs", "--requests", "give a URL that the paths belong to, or none")
     if common.method != "GET" or common.body is not None or common.template:
         raise InputError("a method, body or template", "--requests", "write them into the file")
     base = urls[0].rstrip("/") if urls else None

@@ -76,10 +76,10 @@ class LoadOptions:
     about: ClassVar[str] = ""
     examples: ClassVar[tuple[str, ...]] = ()
 
-    duration_s: float = option(10.0, "how long, e.g. 10s, 2m", "--for", read=duration_s, shown="10s")
-    seed: int = option(1, "the schedule repeats from it (default: another each time)", "--seed", int)
+    duration_s: float = option(10.0, "length of the run, e.g. 10s, 2m", "--for", read=duration_s, shown="10s")
+    seed: int = option(1, "repeats the schedule (default: a new seed each time)", "--seed", int)
     timeout_s: float = option(
-        10.0, "after which a request has failed, from when it was due", "--timeout", read=finite_s, shown="10s"
+        10.0, "a request fails this long after its scheduled time", "--timeout", read=finite_s, shown="10s"
     )
 
     def config(self, urls: list[str]) -> dict[str, Any]:

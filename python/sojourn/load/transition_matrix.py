@@ -53,20 +53,28 @@ class TransitionMatrix:
         found, notes = [], []
         for number, row in enumerate(table[1:]):
             if len(row) != len(head) or row[0] != pages[number]:
-                remedy = f"have {len(head)} cells, and {pages[number]} first: rows are in the order of the columns"
+                remedy = f"the row needs {len(head)} cells and begins with {pages[number]}: rows have the order of the columns"
                 raise InputError(f"row {row[0]!r} with {len(row)} cells", str(path), remedy)
             values = _numbers(row, head, path)
             total = float(values.sum())
             if abs(total - 1) > ROUNDING and total > 0:
-                done = "what is above 1 is cut from its end" if total > 1 else "the rest asks for the page once more"
+                done = (
+                    "the part above 1 is cut off at the row's end"
+                    if total > 1
+                    else "the rest requests the same page again"
+                )
                 notes.append(f"{path.name}: row {row[0]} sums to {total:g}; {done}")
             found.append(_walked(values, number) if total > 0 else values)
         if not found[0].sum():
-            raise InputError(f"row {pages[0]!r} of zeros", str(path), "sessions begin there: give probabilities")
+            raise InputError(
+                f"row {pages[0]!r} of zeros", str(path), "sessions begin there: the row needs probabilities"
+            )
         for number, name in enumerate(pages):
             reached = any(row[number] > 0 for row in found)
             if reached and not found[number].sum():
-                raise InputError(f"row {name!r} of zeros", str(path), "other rows lead there: give probabilities")
+                raise InputError(
+                    f"row {name!r} of zeros", str(path), "other rows lead there: the row needs probabilities"
+                )
         return cls(pages, np.array(found), tuple(notes))
 
     def reweighted(self, weights: Array) -> TransitionMatrix:

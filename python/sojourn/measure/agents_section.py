@@ -11,9 +11,9 @@ from sojourn.units import per_second, seconds
 
 COLUMNS = ("run", "agent", "on", "rate", "sent", "late p99", "clock before", "drift", "valid")
 NOTE = (
-    "An agent's clock is compared with that of the command before and after the run, by round trips, of which half is the error; "
-    "the offset changes no latency, since each is measured within an agent. The rate is the offered one; late: from when a request "
-    "was due until the agent sent it."
+    "Before and after the run an agent's clock is compared with that of the command; the error is half of the round trip; "
+    "the offset does not affect latencies, since each is measured within one agent. The rate is the offered rate; late: time "
+    "from when a request was due until the agent sent it."
 )
 
 

@@ -48,8 +48,8 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
         ),
     )
     lead = (
-        "Response times run from when a request was due until its answer had come to this host; from sent beside it shows "
-        "what waiting in the client adds."
+        "Response times run from when a request was due until its answer arrived at this host; times from sent "
+        "show how much waiting in the client adds."
     )
     return Section("What was measured", lead, tuple(f for f in figures if f.series))
 
@@ -136,7 +136,11 @@ def errors_section(runs: Sequence[RunFolder]) -> Section | None:
     if not drawn:
         return Section("Errors", "", (Text(f"None of {counts} requests failed."),))
     worst = sorted(drawn, key=lambda one: -sum(filter(None, one.y)))[:MOST_RUNS]
-    more = "" if len(worst) == len(drawn) else f"The {MOST_RUNS} runs with the most of {len(drawn)} that have any."
+    more = (
+        ""
+        if len(worst) == len(drawn)
+        else f"The {MOST_RUNS} runs with the most failed requests, of {len(drawn)} with any."
+    )
     figure = Figure(
         "errors", "Errors over time", "seconds since the run began", "failed requests per second", tuple(worst), more
     )

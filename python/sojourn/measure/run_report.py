@@ -19,7 +19,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
 MOST_NAMED = 3
-TIMES = "Response times: from when a request was due until its answer had come to this host."
+TIMES = "Response times: from when a request was due until its answer arrived at this host."
 
 
 def runs_document(paths: Sequence[Path], model: Section | None = None) -> Document:
@@ -83,9 +83,9 @@ def validity_rule(runs: Sequence[RunFolder]) -> str:
     real = [run for run in runs if not run.manifest.get("simulated")]
     unknown = [run for run in real if run.manifest.get("checks", {}).get("others") is None]
     if not unknown:
-        return f"{kept}, and nobody else used the machine." if real else f"{kept}."
+        return f"{kept}, and no other programs used the machine." if real else f"{kept}."
     which = "" if len(unknown) == len(real) else f" in {len(unknown)} of {len(real)} runs"
-    return f"{kept}. Whether others used the machine was not checked{which}: it is not known which processes are the service's."
+    return f"{kept}. It was not checked whether other programs used the machine{which}, because the service's processes are not known."
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:

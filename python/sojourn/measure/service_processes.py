@@ -45,7 +45,7 @@ class ServiceProcesses:
         """What is said of processes that were found; "" of those that somebody named."""
         if not self.found:
             return ""
-        return f"the service is {named(self.watched.pids)}, by its listening socket, with what it started; --pids says otherwise"
+        return f"the service is {named(self.watched.pids)}, found by its listening socket, with its children; use --pids to change this"
 
     def check(self, demands_s: Mapping[str, float]) -> None:
         """Raises InputError where named processes, with all that they started, used no CPU time while answers came."""
@@ -58,7 +58,7 @@ class ServiceProcesses:
             if other
             else "name those that answer"
         )
-        value = f"{named(self.watched.pids)}, with what it started, used {used * 1e6:.2g} µs of CPU time an answer: it does not serve"
+        value = f"{named(self.watched.pids)} and its children used {used * 1e6:.2g} µs of CPU time per answer: this process does not serve"
         raise InputError(value, "--pids", remedy)
 
 

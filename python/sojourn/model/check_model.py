@@ -69,7 +69,7 @@ def _of_runs(model: ModelData, stations: Collection[str]) -> None:
             many = value if isinstance(value, tuple) else (value,)
             if (not many and part == "observed") or not all(isinstance(one, str) and one for one in many):
                 what = "a path of the model" if part == "factors" else "a resource of the runs"
-                raise ModelError(repr(value), f"{part}.{key}", f"give {what} as a text, or a list of these")
+                raise ModelError(repr(value), f"{part}.{key}", f"give {what} as text, or a list of them")
             for text in many if part == "factors" else ():
                 _leads(model, text.partition("=")[0].strip(), f"factors.{key}")
 
@@ -110,7 +110,7 @@ def _table(model: ModelData, part: str, stations: Collection[str]) -> None:
         if not isinstance(row, Mapping):
             raise ModelError(repr(row), f"{part}.{station}", f"give a number for each class: {', '.join(classes)}")
         if part != "visits" and row and isinstance(model.station(station), LoadDependent):
-            remedy = "leave it out: rates_per_s of the station say all; visits may be given"
+            remedy = "leave it out: rates_per_s of the station already defines the service; visits may be given"
             raise ModelError("a load-dependent station", f"{part}.{station}", remedy)
         for cls, value in row.items():
             place = f"{part}.{station}.{cls}"
@@ -126,7 +126,7 @@ def _together(model: ModelData, stations: Collection[str]) -> None:
     for s in stations:
         for c in model.demands_s.get(s, {}):
             if c in model.service_s.get(s, {}):
-                remedy = "give one: demands_s is the total over all visits, service_s is of one visit"
+                remedy = "give one of them: demands_s is the total over all visits, service_s is for one visit"
                 raise ModelError("also in service_s", f"demands_s.{s}.{c}", remedy)
         for c in model.visits.get(s, {}):
             if model.routing.get(c):

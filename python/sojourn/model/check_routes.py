@@ -40,7 +40,7 @@ def check_reached(model: ModelData, stations: Collection[str]) -> None:
         lost = [s for s in rows if s in stations and (cls, s) not in found]
         if lost:
             begin = ", ".join(sorted({s for c, s in found if c == cls}, key=list(stations).index)) or "nowhere"
-            remedy = f"add a route to {lost[0]} (class {cls} comes to {begin}), or make a class of its own of it"
+            remedy = f"add a route to {lost[0]} (class {cls} comes to {begin}), or make it a separate class"
             raise ModelError(f"class {cls} never comes to {', '.join(lost)}", f"routing.{cls}.{lost[0]}", remedy)
 
 
@@ -96,7 +96,9 @@ def _row(row: Mapping[str, Any], place: str, stations: Collection[str], kinds: d
     if total > 1 + CLOSE:
         raise ModelError(f"the row sums to {total:.12g}", place, "give probabilities that sum to 1 or less")
     if kinds[cls] and total < 1 - CLOSE:
-        raise ModelError(f"the row sums to {total:.12g}", place, "give probabilities that sum to 1: nobody leaves here")
+        raise ModelError(
+            f"the row sums to {total:.12g}", place, "give probabilities that sum to 1: customers cannot leave here"
+        )
 
 
 def _choice(row: Choice, place: str, stations: Collection[str], kinds: dict[str, bool], cls: str) -> None:
@@ -117,4 +119,8 @@ def _target(end: Any, place: str, stations: Collection[str], kinds: dict[str, bo
         return
     one_of(other, place, kinds)
     if kinds[other] != kinds[cls]:
-        raise ModelError(f"{cls} becomes {other}", place, "let closed classes become closed ones, open ones open ones")
+        raise ModelError(
+            f"{cls} becomes {other}",
+            place,
+            "a closed class may only become a closed one, an open class only an open one",
+        )

@@ -52,14 +52,14 @@ def _queue(s: Queue, place: str) -> None:
     whole(s.servers, f"{place}.servers", 1)
     if s.servers > MOST_SERVERS:
         raise ModelError(
-            s.servers, f"{place}.servers", f"give at most {MOST_SERVERS}, or a delay, which serves everybody"
+            s.servers, f"{place}.servers", f"give at most {MOST_SERVERS}, or use a delay, which has no limit"
         )
     one_of(s.discipline, f"{place}.discipline", DISCIPLINES)
     one_of(s.on_full, f"{place}.on_full", ON_FULL)
     if s.capacity is not None:
         whole(s.capacity, f"{place}.capacity", 1)
         if s.capacity < s.servers:
-            remedy = f"it counts those in service too: give at least {s.servers}, the number of servers"
+            remedy = f"it includes customers in service: give at least {s.servers}, the number of servers"
             raise ModelError(s.capacity, f"{place}.capacity", remedy)
     _schedule(s, place)
     if s.breakdowns is not None:

@@ -27,7 +27,9 @@ def check_time(value: Any, place: str, above: bool = False) -> None:
     """A mean in s, or a distribution, of a time of at least 0 (`above`: whose mean is above 0)."""
     if not isinstance(value, Distribution):
         if isinstance(value, (MAP, Steps, Trace)):
-            raise ModelError(type(value).__name__, place, "give a number or a distribution: this is an arrival process")
+            raise ModelError(
+                type(value).__name__, place, "an arrival process is not allowed here: give a number or a distribution"
+            )
         return number(value, place, above=above, what="(s), or a distribution")
     for kind, rule in RULES.items():
         if isinstance(value, kind):
@@ -66,7 +68,7 @@ def _hyperexponential(value: Hyperexponential, place: str) -> None:
     list_of(value.means, f"{place}.means", "means (s)")
     if len(value.probabilities) != len(value.means):
         found = f"{len(value.probabilities)} probabilities, {len(value.means)} means"
-        raise ModelError(found, f"{place}.means", "give as many means as probabilities")
+        raise ModelError(found, f"{place}.means", "give the same number of means and probabilities")
     sums_to_one(value.probabilities, f"{place}.probabilities")
     for mean in value.means:
         number(mean, f"{place}.means", what="(s)")
@@ -106,7 +108,7 @@ def _phase_type(value: PhaseType, place: str) -> None:
     _generator(rates, f"{place}.rates")
     if rates.sum(axis=1).max() > CLOSE * np.abs(rates).max() or np.linalg.matrix_rank(rates) < len(rates):
         raise ModelError(
-            rates.tolist(), f"{place}.rates", "give rows that sum to at most 0, with a way out of each phase"
+            rates.tolist(), f"{place}.rates", "give rows that sum to at most 0, with a way to leave each phase"
         )
 
 
@@ -115,7 +117,7 @@ def _generator(rates: Any, place: str) -> None:
 
     inside = rates - np.diag(rates.diagonal())
     if inside.min() < 0 or rates.diagonal().max() >= 0:
-        raise ModelError(rates.tolist(), place, "give rates of at least 0 (1/s) beside a diagonal below 0")
+        raise ModelError(rates.tolist(), place, "give rates of at least 0 (1/s), with a diagonal below 0")
 
 
 def _empirical(value: Empirical, place: str) -> None:
@@ -131,7 +133,7 @@ def _map(value: MAP, place: str) -> None:
     matrix(value.D1, f"{place}.D1")
     d0, d1 = np.array(value.D0, float), np.array(value.D1, float)
     if d0.shape != d1.shape:
-        raise ModelError(f"{len(d0)} and {len(d1)} rows", f"{place}.D1", "give D0 and D1 of one size")
+        raise ModelError(f"{len(d0)} and {len(d1)} rows", f"{place}.D1", "give D0 and D1 of the same size")
     _generator(d0, f"{place}.D0")
     if d1.min() < 0 or d1.max() == 0:
         raise ModelError(d1.tolist(), f"{place}.D1", "give rates of at least 0 (1/s), one of them above 0")

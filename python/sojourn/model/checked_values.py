@@ -70,12 +70,12 @@ def names(items: Collection[Any], part: str, reserved: Collection[str] = ()) -> 
             raise ModelError(_shown(name), part, "give it a name that is not empty")
         place = f"{part}.{name}"
         if name in reserved:
-            remedy = f"choose another name: in routing, {', '.join(reserved)} mean the outside"
+            remedy = f"choose another name: in routing, {', '.join(reserved)} stand for the outside"
             raise ModelError(repr(name), place, remedy)
         if "/" in name or name.strip() != name:
             raise ModelError(repr(name), place, "choose a name without / and without spaces at its ends")
         if name in seen:
-            raise ModelError(f"two {part} are called {name!r}", place, "give each a name of its own")
+            raise ModelError(f"two {part} are called {name!r}", place, "give each a different name")
         seen.add(name)
 
 

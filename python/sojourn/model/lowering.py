@@ -76,7 +76,7 @@ def _dependent_times(model: ModelData, names: list[str], visits: Array) -> tuple
                 if not isinstance(mean, Formula) or not mean.of_load or not visits[k, j]:
                     continue
                 if not isinstance(model.station(s), Queue):
-                    remedy = "use u at a queue; a station of another kind has no servers that are busy"
+                    remedy = "use u at a queue; other kinds of stations have no busy servers"
                     raise ModelError(mean.text, f"{part}.{s}.{c.name}", remedy)
                 over = float(visits[k, j]) if part == "demands_s" else 1.0
                 found.append(UtilisationDependentTime(k, j, mean.arithmetic, over, model.parameter_values))

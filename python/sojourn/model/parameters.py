@@ -75,7 +75,7 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
                 found[name] = given.number
             except KeyError:
                 known = ", ".join(given.cases)
-                raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or give otherwise") from None
+                raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or add otherwise") from None
         else:
             found[name] = float(given.value if isinstance(given, MeasuredParameter) else given)
     while formulas:
@@ -83,7 +83,9 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
         if not ready:
             name = next(iter(formulas))
             raise ModelError(
-                formulas[name].text, f"parameters.{name}", "formulas need each other in a circle: give one as a number"
+                formulas[name].text,
+                f"parameters.{name}",
+                "formulas depend on each other in a circle: give one of them as a number",
             )
         for name in ready:
             found[name] = formula_value(formulas.pop(name), found, f"parameters.{name}")
@@ -97,16 +99,16 @@ def check_parameters(parameters: Any) -> None:
     for name, value in parameters.items():
         place = f"parameters.{name}"
         if not isinstance(name, str) or not name.isidentifier() or name in (BUSY, PRESENT):
-            remedy = f"choose a name of letters, digits and _, other than {BUSY} and {PRESENT}, which a load gives"
+            remedy = f"choose a name of letters, digits and _, other than {BUSY} and {PRESENT}, which are reserved"
             raise ModelError(repr(name), "parameters", remedy)
         if name in LOADS:
             remedy = f"choose another name: a load of the runs is called {name}, and goes to the class by itself"
             raise ModelError(repr(name), "parameters", remedy)
         if isinstance(value, NumberByFactor):
             if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):
-                raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text")
+                raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text value")
             if not isinstance(value.of, str) or not isinstance(value.value, str):
-                raise ModelError(repr(value.of), f"{place}.of", "give of and value as texts")
+                raise ModelError(repr(value.of), f"{place}.of", "give of and value as text")
             if value.otherwise is not None and not _is_number(value.otherwise):
                 raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
         elif isinstance(value, MeasuredParameter):
@@ -151,7 +153,7 @@ def read_formula(text: str, values: Mapping[str, Any], load: tuple[str, ...], pl
                 where = (
                     "a mean of demands_s or service_s" if name == BUSY else "rates_per_s of a load-dependent station"
                 )
-                raise ModelError(f"{name} in {text!r}", place, f"{name} has a meaning in {where} only")
+                raise ModelError(f"{name} in {text!r}", place, f"{name} is only allowed in {where}")
             there = [*(n for n in values if n != MOST), *load]
             raise ModelError(
                 f"no parameter {name!r}",

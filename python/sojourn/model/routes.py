@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = dict[int, dict[int, float]]
 MOST_BYTES = 5e8  # of a table of all pairs of states
-REMEDY = "ask for a method that reads visits only (mva, jackson) where one applies, or simulate"
+REMEDY = "use a method that only reads visits (mva, jackson) if one applies, or simulate"
 MOST_MOVES = 10_000_000
 
 

@@ -109,7 +109,9 @@ def _closed_off(model: ModelData, names: list[str], rows: Rows) -> None:
             continue
         if isinstance(cls, Closed):
             remedy = f"add routing.{cls.name}.{station}, with probabilities that sum to 1"
-            raise ModelError(f"class {cls.name} comes to {station}, and no row leads on", f"routing.{cls.name}", remedy)
+            raise ModelError(
+                f"class {cls.name} comes to {station}, but no row leads further", f"routing.{cls.name}", remedy
+            )
         rows[state] = {k * c + state % c: 1.0}
     leaves = comes_to(as_matrix(rows, (k + 1) * c).T.tocsr(), outside)
     for state in np.flatnonzero(entered & ~leaves).tolist():

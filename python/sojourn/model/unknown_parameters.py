@@ -56,8 +56,8 @@ def unknown(table: Mapping[str, Any], place: str) -> Unknown:
     """From `{ free = true, start = 0.02, low = 0.001, high = 1 }`. Raises ModelError for what is no such table, and where
     only whole numbers can stand, which a search along slopes cannot find."""
     if (name := place.rpartition(".")[2]) in WHOLE:
-        remedy = f'give it, or vary it between the runs and say [factors] {name} = "{place}"; --model auto tries several servers'
-        raise ModelError("a whole number cannot be free", place, remedy)
+        remedy = f'give its value, or vary it between the runs and add [factors] {name} = "{place}"; --model auto tries several servers'
+        raise ModelError("a whole number cannot be fitted", place, remedy)
     for key in table:
         if key not in ("free", "start", "low", "high"):
             raise ModelError(f"unknown key {key!r}", f"{place}.{key}", "an unknown has free, start, low, high")
@@ -150,7 +150,7 @@ def _inner(holder: Any, key: str, path: str) -> tuple[Any, str, str]:
         known = {_plain(f.name): f.name for f in fields(holder)}
     first = next((k for k in sorted(known, key=len, reverse=True) if key == k or key.startswith(f"{k}.")), None)
     if first is None:
-        raise ModelError(path, "path", f"there is {', '.join(known) or 'no further part'} and not {key}")
+        raise ModelError(path, "path", f"there is no {key}; use {', '.join(known) or 'no further part'}")
     inner = holder[first] if isinstance(holder, Mapping) else getattr(holder, known[first])
     return inner, known[first], key[len(first) + 1 :]
 

@@ -27,8 +27,8 @@ def run_at_once(
     """`function(shared, piece)` of every piece, piece i on `slots[i]`, in order; `handle` as of `run_pieces`. `tell` is called
     several times a second. Where `end` is given, Ctrl-C calls it, which asks the pieces to end, and their results are waited for.
 
-    Raises what `function` raises, and WorkerError, which names the slot's place, where a worker is lost, where it shows no sign of
-    life for `still_s`, or where not all have answered after `limit_s`. After an error the others are asked to stop.
+    Raises what `function` raises, and WorkerError, which names the slot's place, where a worker is lost, where it does not
+    respond for `still_s`, or where not all have answered after `limit_s`. After an error the others are asked to stop.
     """
     going: dict[Future[Done], int] = {}
     try:
@@ -76,14 +76,14 @@ def _all(
         if now - asked > ASK_S and left:
             asked = now
             if gone := workers.left(waiting):
-                raise WorkerError(f"{', '.join(gone)} is gone", "--on", "see why it ended, and run it again")
+                raise WorkerError(f"{', '.join(gone)} is gone", "--on", "find out why it ended, and run again")
             silent = workers.silent(waiting, still_s / 2)
             silent_since = {name: silent_since.get(name, now) for name in silent}
             if still := [name for name, since in silent_since.items() if now - since > still_s / 2]:
                 raise WorkerError(
-                    f"{', '.join(still)} shows no sign of life",
+                    f"{', '.join(still)} does not respond",
                     "--on",
-                    "see whether it is stopped, or its machine gone",
+                    "check whether the process is stopped or its machine is gone",
                 )
 
 

@@ -33,13 +33,15 @@ def checked_address(kind: str, host: str, port: int) -> str:
     found = _numbers(host, port)
     if not found or not all(_loopback(number) for number in found):
         raise InputError(
-            f"{given} is neither TLS nor loopback, and dask's peers can run code here", "--on", _remedy(host, port)
+            f"{given} is neither TLS nor loopback: dask's peers can run code on this machine",
+            "--on",
+            _remedy(host, port),
         )
     strangers = set(_listeners(port)) - {0, os.geteuid()}
     if strangers:
         whose = ", ".join(f"user {uid}" for uid in sorted(strangers))
         raise InputError(
-            f"the scheduler at {given} is of {whose}, who could run code as you", "--on", _remedy(host, port)
+            f"the scheduler at {given} belongs to {whose}, who could run code as you", "--on", _remedy(host, port)
         )
     number = found[0]
     return f"tcp://[{number}]:{port}" if ":" in number else f"tcp://{number}:{port}"
@@ -54,8 +56,9 @@ def check_peers(scheduler: str, workers: Iterable[str]) -> None:
         if kind not in ("tls", "inproc") and not (_is_number(host) and _loopback(host)):
             role = start.partition(" ")[0]
             raise WorkerError(
-                f"the {role} at {address} has no TLS and is not on loopback: whoever reaches it can run code here", "--on",
-                f"start it by dask {start}, or the cluster with TLS, or give {INSECURE}://HOST:PORT where you trust all of its network "
+                f"the {role} at {address} has no TLS and is not on loopback: anyone who can reach it can run code on this machine",
+                "--on",
+                f"start it with dask {start}, or the cluster with TLS, or use {INSECURE}://HOST:PORT if you trust all of its network "
                 f"({PAGE})",
             )  # fmt: skip
 

@@ -97,9 +97,9 @@ class DaskWorkers:
 
     def lost(self, slot: int, error: BaseException) -> WorkerError:
         gone = self.client.status != "running"
-        value = "the scheduler is gone" if gone else f"dask gave up a task: {type(error).__name__} {error}".rstrip()
+        value = "the scheduler is gone" if gone else f"dask abandoned a task: {type(error).__name__} {error}".rstrip()
         return WorkerError(
-            value, "--on", "start it again, and run this again" if gone else "see the log of its workers"
+            value, "--on", "start it again, and run this again" if gone else "look at the log of its workers"
         )
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:

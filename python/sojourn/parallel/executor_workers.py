@@ -37,7 +37,9 @@ class ExecutorWorkers:
         pass
 
     def lost(self, slot: int, error: BaseException) -> WorkerError:
-        return WorkerError(f"the executor lost a task ({error})", "on", "give one whose workers live; see their memory")
+        return WorkerError(
+            f"the executor lost a task ({error})", "on", "use an executor whose workers are alive; see their memory"
+        )
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:
         return []  # an Executor does not tell

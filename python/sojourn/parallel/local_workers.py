@@ -74,7 +74,7 @@ class LocalWorkers:
             return WorkerError(value, f"--on local:{self.count}", remedy)
         value = f"worker {slot + 1} of {self.count} ended before its task did"
         return WorkerError(
-            value, f"--on local:{self.count}", "it was killed; see whether memory was short, and run it again"
+            value, f"--on local:{self.count}", "it was killed; check whether memory ran out, and run again"
         )
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:

@@ -39,7 +39,7 @@ def run_pieces(
 
     `bound`: piece i always runs on slot i modulo their number, where it may find what it left there.
     `each(i, result)` hears of results as they come. Raises what `function`
-    raises, and WorkerError where a worker is lost, or shows no sign of life when none has answered for `still_s`. No task is begun
+    raises, and WorkerError where a worker is lost, or does not respond when none has answered for `still_s`. No task is begun
     after an error.
     """
     run = _PieceRun(workers, function, handle, pieces, bound, still_s, each)
@@ -126,8 +126,8 @@ class _PieceRun:
         elif now - max(self.heard, self.asked) > self.still_s:
             self.asked = now
             if silent := self.workers.silent({slot for slot, _ in self.going.values()}, self.still_s):
-                waits = f"no worker has answered for {now - self.heard:.0f} s, and {', '.join(silent)} shows no sign of life"
-                raise WorkerError(waits, "--on", "see whether it is stopped, or its machine gone")
+                waits = f"no worker has answered for {now - self.heard:.0f} s, and {', '.join(silent)} does not respond"
+                raise WorkerError(waits, "--on", "check whether the process is stopped or its machine is gone")
 
 
 def known_error(workers: Workers, slot: int, error: Exception) -> Exception:

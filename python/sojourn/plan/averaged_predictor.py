@@ -60,8 +60,8 @@ class AveragedPredictor(ModelPredictor):
         methods = {method for part in self.parts for method in part.predictor.methods}
         told = [f"solved by {', '.join(sorted(methods))}"]
         if any(part.predictor.fitted is not None and part.predictor.fitted.model_error is None for part in self.parts):
-            told.append("the model's own error is not known and not in the draws: chances are too sure")
-        told.append(f"averaged over {len(self.parts)} models that predict about as well: {shares}")
+            told.append("the model's own error is not known and not in the draws: the probabilities are too optimistic")
+        told.append(f"averaged over {len(self.parts)} models that predict about equally well: {shares}")
         return told + [f"not of {name}: {why}" for name, why in self.left_out.items()]
 
     def values(

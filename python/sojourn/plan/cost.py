@@ -33,7 +33,7 @@ class Cost:
             raise InputError(error, PLACE, HOW) from None
         for name in read.names:
             if name not in known:
-                raise InputError(f"{name} in {text!r}", PLACE, f"it is not varied; {meant(name, known)}")
+                raise InputError(f"{name} in {text!r}", PLACE, f"this name is not varied; {meant(name, known)}")
         return Cost(read)
 
     def of(self, values: Mapping[str, NDArray[Any]]) -> Array:
@@ -42,7 +42,7 @@ class Cost:
         names = self.expression.names
         for name in names:
             if values[name].dtype.kind not in "biuf":
-                raise InputError(f"{name} is not a number", PLACE, "use only what is varied over numbers")
+                raise InputError(f"{name} is not a number", PLACE, "use only numbers that are varied")
         found = self.expression.value({name: values[name].astype(float) for name in names})
         shape = next((column.shape for column in values.values()), (1,))
         whole = np.broadcast_to(np.asarray(found, float), shape).astype(float)
@@ -50,6 +50,6 @@ class Cost:
             at = int(np.argmin(np.isfinite(whole)))
             where = ", ".join(f"{name} = {values[name][at]:g}" for name in names) or "all configurations"
             raise InputError(
-                f"{self.expression.text!r} is no finite number at {where}", PLACE, "divide by nothing that is 0"
+                f"{self.expression.text!r} is not a finite number at {where}", PLACE, "avoid a division by 0"
             )
         return whole

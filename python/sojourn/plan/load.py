@@ -90,12 +90,16 @@ def _trace(path: Path) -> Load:
             table["t_s"].cast(pl.Float64).to_numpy() if "t_s" in table.columns else np.arange(len(values), dtype=float)
         )
     except pl.exceptions.PolarsError:
-        raise InputError(f"{name}: not only numbers", path, "give a number a row") from None
+        raise InputError(f"{name}: not only numbers", path, "give one number per row") from None
     length = np.diff(times, append=2 * times[-1] - times[-2] if len(times) > 1 else 1.0)
     bad = ~(np.isfinite(values) & (values >= 0) & (length > 0))
     if not len(values) or bad.any() or not (values > 0).any():
         row = int(np.argmax(bad)) + 2 if len(values) else 1
-        raise InputError("no load of 0 or more at a later time than the row before", f"{path}:{row}", "repair the row")
+        raise InputError(
+            "each row needs a load of at least 0 and a later time than the row before",
+            f"{path}:{row}",
+            "repair the row",
+        )
     order = np.argsort(values)
     values, length = values[order], length[order]
     group = np.unique(values, return_inverse=True)[1]

@@ -76,9 +76,12 @@ def merge(*models: Model | Path | str, servers: int | None = None) -> Merged:
     by_desk = {} if whole.waiting_s is None else {name: whole.waiting_s + s.first for name, _, s in parts}
     priorities, notes = _priorities(int(m), parts)
     if whole.status != "ok" and whole.response_s is None:
-        notes = [f"together they are {whole.status}: give more --servers", *notes]
+        notes = [f"the merged queue is {whole.status}: give more --servers", *notes]
     if any(abs(s.first / parts[0][2].first - 1) > CLOSE for *_, s in parts):
-        notes = ["service times differ: the merged queue is no M/M/m, its mean is weighted by call rate", *notes]
+        notes = [
+            "service times differ: the merged queue is not M/M/m; its mean service time is weighted by call rate",
+            *notes,
+        ]
     return Merged(desks, whole, by_desk, priorities, tuple(notes))
 
 
@@ -90,7 +93,7 @@ def _read(model: Model | Path | str, number: int) -> tuple[str, Queue, float, Di
     station, cls = it.stations[0], it.classes[0]
     fits = len(it.stations) == len(it.classes) == 1 and isinstance(station, Queue) and isinstance(cls, Open)
     if not fits or cls.arrivals is not None or station.capacity is not None or network.visits[0, 0] != 1:  # type: ignore[union-attr]
-        remedy = "merge takes one queue without a limit, visited once by one open class with a rate_per_s"
+        remedy = "merge needs one queue without a limit, visited once by one open class with a rate_per_s"
         raise InputError("another kind of model", place, remedy)
     service = network.service[0][0]
     assert isinstance(station, Queue) and service is not None
@@ -120,7 +123,9 @@ def _mixed(parts: Sequence[tuple[str, float, Distribution]]) -> Distribution:
     if len(parts) == 1 or all(s == services[0] for s in services):
         return services[0]
     kinds = ", ".join(sorted({s.kind for s in services}))
-    raise InputError(f"service times {kinds}", "calc merge", "give exponential ones, or one for all; else simulate")
+    raise InputError(
+        f"service times {kinds}", "calc merge", "use exponential times, or the same time for all; else simulate"
+    )
 
 
 def _priorities(
@@ -133,7 +138,9 @@ def _priorities(
         try:
             told = solve(Model([Queue("desk", servers, discipline="priority")], classes, service_s={"desk": services}))
         except MethodRefused as error:
-            return (), [f'no wait with priority: {error.value}; simulate a model with discipline = "priority"']
+            return (), [
+                f'no waiting time with priorities: {error.value}; simulate a model with discipline = "priority"'
+            ]
         waits = {name: told.value("waiting_time", "desk", name) for name, *_ in parts}
         found.append(Priority(first, {name: float(wait) for name, wait in waits.items() if wait == wait}))
     return tuple(found), []

@@ -114,7 +114,7 @@ class ModelPredictor:
         """How it was solved, and what is not in the draws."""
         told = [f"solved by {', '.join(sorted(self.methods))}"]
         if self.fitted is not None and self.fitted.model_error is None:
-            told.append("the model's own error is not known and not in the draws: chances are too sure")
+            told.append("the model's own error is not known and not in the draws: the probabilities are too optimistic")
         return told
 
     def current_load(self) -> float | None:

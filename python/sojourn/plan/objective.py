@@ -23,7 +23,10 @@ from sojourn.query.values import OPERATIONS, RELATIONS
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-HELP = "a plan takes mean, p99, waiting_time, throughput, utilisation{station=cpu} and errors, compared and joined with and, or, not"
+HELP = (
+    "an objective of a plan compares mean, p99, waiting_time, throughput, utilisation{station=cpu} or errors with "
+    "limits, joined with and, or, not"
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class _Reader:
         self.found: list[Quantity] = []
 
     def refuse(self, node: Node) -> NoReturn:
-        raise query_error(self.text, node.at, f"{to_text(node)}: not asked of many configurations", HELP, self.place)
+        raise query_error(self.text, node.at, f"{to_text(node)}: not available in a plan", HELP, self.place)
 
     def condition(self, node: Node) -> None:
         if isinstance(node, N.Discon):

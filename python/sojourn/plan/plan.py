@@ -47,7 +47,7 @@ def plan(
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
 
     `model`: a Model, FittedModel, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
-    `vary`: factor or path of the model → values; nothing: the model as it is. `objective`: in the query language. `cost`: arithmetic of
+    `vary`: factor or path of the model → values; nothing: the model unchanged. `objective`: in the query language. `cost`: arithmetic of
     what is varied; without one every configuration is told, in the order given, and the first that meets the objective is named.
     `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
     the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). `on` workers
@@ -62,7 +62,7 @@ def plan(
     if empty := [name for name, values in lists.items() if not values]:
         raise InputError(f"no value of {empty[0]}", "vary", "give at least one")
     if price is not None and not cost:
-        raise InputError(price, "price", "give a cost too: it is in the unit of the cost")
+        raise InputError(price, "price", "it needs a cost: the price has the same unit")
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
     priced = Cost.read(cost, lists) if cost else None
@@ -94,7 +94,7 @@ class _Planning:
         self.asked, self.lists, self.objective, self.level, self.given_price = asked, lists, objective, level, price
         varied = [name for name in lists if name == asked.load_name or _is_load(name)]
         if varied and load is not None:
-            raise InputError(f"{varied[0]} is varied, and a load is given", "--load", "leave one of the two out")
+            raise InputError(f"{varied[0]} is varied, but a load is also given", "--load", "leave one of them out")
         self.load = load.whole if load is not None and asked.load_name == "users" else load
         count = math.prod(len(values) for values in lists.values())
         if count > MOST:
@@ -248,23 +248,26 @@ class _Planning:
             first, why = self.left_out[0]
             settings = ", ".join(f"{name}={value}" for name, value in first.items())
             count = len(self.left_out) + len(self.all)
-            yield f"{len(self.left_out)} of {count} configurations cannot exist and were left out, the first {settings}: {why}"
+            yield f"{len(self.left_out)} of {count} configurations are impossible and were left out; the first {settings}: {why}"
         if not self.known:
-            yield "nothing was measured: there is no validated range, and nothing is known of how wrong the model is"
+            yield "nothing was measured: there is no validated range, and the error of the model is unknown"
         if self.drawn is None:
-            yield "no draws: a model file has one value of each parameter; fit it to have chances and regret"
+            yield "no draws: a model file has one value for each parameter; fit the model to get probabilities and regret"
         else:
-            price = "--price" if self.given_price else "five times the cheapest choice; --price says another"
-            yield f"{len(self.drawn.met)} draws of what was fitted and of the model's own error; intervals at {percent(self.level, 0)}"
+            price = "--price" if self.given_price else "five times the cheapest choice; --price changes it"
+            yield (
+                f"{len(self.drawn.met)} draws of the fitted parameters and of the model's own "
+                f"error; intervals at {percent(self.level, 0)}"
+            )
             if self.met.any() and self.priced:
                 yield f"in regret a missed objective counts {self.price:.4g} ({price})"
             if len(self.drawn.listed) < len(self.all):
-                of = "cost least for what they do" if self.priced else "come first for what they do"
-                yield f"chances and regret are of the {len(self.drawn.listed)} configurations that {of}"
+                of = "are cheapest for their performance" if self.priced else "come first by performance"
+                yield f"probabilities and regret are computed for the {len(self.drawn.listed)} configurations that {of}"
         if self.load is None and (at := self.asked.current_load()) is not None:
-            yield f"the load is that of the model, {self.asked.load_name} = {at:g}; --load asks another"
+            yield f"the load is that of the model, {self.asked.load_name} = {at:g}; --load sets another"
         if self.load is not None and self.load.kind == "range":
-            yield f"the objective was asked at {len(self.levels)} loads from {self.levels[0]:g} to {self.levels[-1]:g}"
+            yield f"the objective was checked at {len(self.levels)} loads from {self.levels[0]:g} to {self.levels[-1]:g}"
         if self.met[chosen]:
             yield from map(str, self._square_root(chosen))
 

@@ -26,7 +26,7 @@ class TermValue:
     def __str__(self) -> str:
         unit = {1.0: "s", -1.0: "1/s"}.get(self.dimension, "1")
         if math.isnan(self.value):
-            return f"{self.shown}: none, it cannot carry the load"
+            return f"{self.shown}: none, it cannot take the load"
         high = None if self.high is None or math.isinf(self.high) else self.high
         told = interval(self.value, self.low, high, unit)
         return f"{self.shown} {told.replace('–)', '∞)') if self.low is not None else told}"
@@ -53,7 +53,7 @@ class PlannedConfiguration:
     @property
     def name(self) -> str:
         """`cores = 4, nics = 2`."""
-        return settings_text(self.settings) or "the model as it is"
+        return settings_text(self.settings) or "the model unchanged"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -68,7 +68,7 @@ class PlannedConfiguration:
         if self.mean_regret is not None and self.most_regret is not None:
             parts.append(f"regret {self.mean_regret:.3g} on average, at most {self.most_regret:.3g}")
         if self.share_of_time is not None:
-            parts.append(f"meets it in {percent(self.share_of_time)} of the trace's time")
+            parts.append(f"meets the objective in {percent(self.share_of_time)} of the trace's time")
         if not self.met:
             parts.append("misses the objective")
         if self.inside is False:
@@ -169,7 +169,7 @@ class Plan:
         for title, one in (
             ("least regret", self.first and self.least_regret), ("least maximum regret", self.first and self.least_most_regret),
             (cheapest, self.cheapest),
-            (f"{'cheaper' if self.cheapest and self.priced else cheapest}, but not validated", self.cheapest_outside),
+            (f"{'cheaper' if self.cheapest and self.priced else cheapest}, but outside the validated range", self.cheapest_outside),
             ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:
@@ -179,7 +179,9 @@ class Plan:
         if self.first is not None:
             found[0] = f"choose, {found[0]}" if self.priced else found[0]
         elif self.cheapest_outside is not None:
-            found.insert(0, "nothing inside what was measured meets the objective: measure near the one below first")
+            found.insert(
+                0, "no configuration within the measured range meets the objective: first measure near the one below"
+            )
         else:
             found.insert(0, "nothing meets the objective")
         if self.binds:

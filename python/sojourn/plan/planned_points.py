@@ -184,8 +184,8 @@ def _missing(frame: pl.DataFrame, q: Quantity, rows: pl.DataFrame, network: Netw
             return InputError(f"no {kind} {given!r}", "--objective", meant(given, known))
     if q.q is not None:
         remedy = "ask for mean, or of a model whose quantiles are known (one station FCFS; stations in a row)"
-        return InputError(f"method {method} tells no quantiles of {q.metric} here", "--objective", remedy)
+        return InputError(f"method {method} provides no quantiles of {q.metric} here", "--objective", remedy)
     where = sorted({f"{r['metric']}{{station={r['station']}}}" for r in rows.iter_rows(named=True) if r["station"]})
     if where and not q.station:
-        return InputError(f"{q.metric} of the whole system", "--objective", f"say of which station: {', '.join(where)}")
+        return InputError(f"{q.metric} of the whole system", "--objective", f"name the station: {', '.join(where)}")
     return InputError(f"no {q.metric} of this model", "--objective", meant(q.metric, sorted(set(frame["metric"]))))

@@ -19,7 +19,7 @@ from sojourn.errors import InputError
 
 Array = NDArray[np.float64]
 FEW = 10.0  # erlangs; below, the limit is rough
-LIMITS = "the rule is a limit for many servers of one station under a known load; where the load is uncertain it gives too few"
+LIMITS = "the rule is a limit for many servers at one station with a known load; with an uncertain load it gives too few servers"
 
 
 def waiting_probability(beta: ArrayLike) -> Array:

@@ -43,7 +43,7 @@ from sojourn.query.query_error import query_error
 ALL_NAMES = (
     "such are p99, mean, errors, rate, response_time, utilisation, throughput; all are in docs/reference/query.md"
 )
-DEEPEST = 100  # nodes below each other
+DEEPEST = 100  # nested nodes
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 PART = r"([0-9][0-9.]*(?:e[+-]?[0-9]+)?)"
 WINDOWS = re.compile(rf"in\s+{PART}\s*%\s+of\s+{PART}\s*([a-z]+)\s+windows")
@@ -102,7 +102,7 @@ class Builder:
                              "choose another name")  # fmt: skip
         given = tuple(str(one) for one in middle[0].children) if middle else ()  # type: ignore[union-attr]
         if len(set(given)) < len(given):
-            raise self.error(self.span(tree), "an argument twice", "give each argument a name of its own")
+            raise self.error(self.span(tree), "an argument twice", "give each argument a different name")
         self.arguments = given
         made = self.node(body)
         self.macros[str(name)] = Definition(str(name), given, made, at=self.span(tree))
@@ -112,9 +112,7 @@ class Builder:
         """The node of a branch."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self.error(
-                self.span(tree), f"more than {DEEPEST} operations within each other", "use let for the parts"
-            )
+            raise self.error(self.span(tree), f"more than {DEEPEST} nested operations", "use let for the parts")
         made: Node = getattr(self, f"_{tree.data}")(tree, self.span(tree))
         self.depth -= 1
         return made
@@ -123,9 +121,7 @@ class Builder:
         """a op b op c, from the left; each step is one level deeper."""
         parts = list(tree.children)
         if len(parts) > DEEPEST:
-            raise self.error(
-                self.span(tree), f"more than {DEEPEST} operations within each other", "use let for the parts"
-            )
+            raise self.error(self.span(tree), f"more than {DEEPEST} nested operations", "use let for the parts")
         made = self.node(parts.pop(0))
         while parts:
             operation = word or str(parts.pop(0))
@@ -167,7 +163,7 @@ class Builder:
             value = math.nan
         if not math.isfinite(value):
             raise self.error(
-                span, f"{text[:30]} is no number that can be held", "give a smaller number, such as 0.5 or 1e6"
+                span, f"{text[:30]} is not a representable number", "give a smaller number, such as 0.5 or 1e6"
             )
         return value
 

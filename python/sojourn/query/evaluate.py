@@ -156,7 +156,7 @@ def _in_states(it: Evaluator, node: N.ProbInStates, given: Mapping[str, Value]) 
 def decided(found: V.StateSet) -> Flags:
     """The states of a set in which none is undecided."""
     if found.undecided.any():
-        said = f"{found.names(found.undecided)} may or may not belong to the set"
+        said = f"{found.names(found.undecided)} may belong to the set or not"
         raise SourceRefused(said, "query", "run longer, or write the set as a condition in braces")
     return found.inside
 

@@ -63,7 +63,7 @@ def from_json(value: Any, name: str = "JSON") -> N.Result:
 
 def _node(value: Any, path: str, depth: int) -> Node:
     if depth > DEEPEST:
-        raise QueryError(f"more than {DEEPEST} nodes below each other", path, "use macros for the parts")
+        raise QueryError(f"more than {DEEPEST} nested nodes", path, "define macros for the parts")
     if not isinstance(value, Mapping) or not isinstance(value.get("node"), str):
         raise QueryError(f"{str(value)[:40]!r} is no node", path, 'write an object such as {"node": "Num", "value": 1}')
     kind = KINDS.get(value["node"])
@@ -100,7 +100,7 @@ def _field(value: Any, hint: Any, path: str, depth: int) -> Any:
         return float(back)
     if wanted in ([str], [bool]):
         if not isinstance(value, wanted[0]):
-            raise QueryError(f"{str(value)[:40]!r}", path, f"give {'a text' if wanted == [str] else 'true or false'}")
+            raise QueryError(f"{str(value)[:40]!r}", path, f"give {'text' if wanted == [str] else 'true or false'}")
         return value
     made = _node(value, path, depth + 1)
     if not isinstance(made, wanted[0]):

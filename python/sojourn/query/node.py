@@ -40,7 +40,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Num(Node):
-    """A number as it was written: `value` in `unit`."""
+    """A number as written in the query: `value` in `unit`."""
 
     gives = "num"
     value: float

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 Q_SAME = 1e-9
 RELATIONS = ("<", "<=", ">", ">=")
-HELP = "an objective of a load is mean, p99, errors or rate against a limit, several joined with and; `sojourn query` asks more of its run"
+HELP = (
+    "an objective of a load is mean, p99, errors or rate against a limit, several joined with and; `sojourn query` "
+    "can check more about a run"
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,11 @@ def _read(text: str, place: str) -> Iterator[Objective]:
         limit = node.right
         if not isinstance(limit, Num) or not 0 <= limit.si < math.inf:
             raise query_error(
-                text, limit.at, "no limit that a figure can have", "give a number of 0 or more, such as 50ms", place
+                text,
+                limit.at,
+                "a limit that this figure cannot have",
+                "give a number of 0 or more, such as 50ms",
+                place,
             )
         assert node.at is not None, "what is read from a text has its place in it"
         yield Objective(text[node.at.start : node.at.end], figure, node.relation, limit.si)
@@ -202,7 +209,7 @@ def lines(found: Sequence[dict[str, Any]]) -> list[str]:
 
 def _came(one: dict[str, Any]) -> str:
     if "least" in one:
-        return "cannot be told, the generator was late"
+        return "cannot be determined, the generator was late"
     return "met" if one["met"] else "MISSED"
 
 
@@ -213,7 +220,7 @@ def demand_met(found: Sequence[dict[str, Any]], verb: str) -> None:
     """
     missed = [f"{one['objective']}: {one['shown']}" for one in found if not one["met"] and "least" not in one]
     if missed:
-        raise ObjectiveMissed(f"objective missed, {'; '.join(missed)}", verb, "the figures above say by how much")
+        raise ObjectiveMissed(f"objective missed, {'; '.join(missed)}", verb, "the figures above show by how much")
     for one in found:
         if "least" in one:
             raise LoadError(

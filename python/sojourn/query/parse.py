@@ -54,7 +54,7 @@ def parse_text(text: str, name: str) -> Tree[Token]:
         at = error.pos_in_stream or 0
         span, found = place(text, at, at + 1), text[at]
         remedy = CONFUSED.get(found, "leave it out, or put names with such characters in quotes: station='core 0'")
-        raise query_error(text, span, f"{found!r} has no meaning here", remedy, name) from None
+        raise query_error(text, span, f"{found!r} is not allowed here", remedy, name) from None
     except UnexpectedInput as error:  # pragma: no cover - the two above are all that lark raises here
         raise query_error(text, None, str(error).splitlines()[0], "see docs/reference/query.md", name) from None
 
@@ -78,9 +78,7 @@ def _brackets(text: str, name: str) -> None:
             open_.append(at)
             if len(open_) > DEEPEST:
                 span = place(text, at, at + 1)
-                raise query_error(
-                    text, span, f"more than {DEEPEST} brackets within each other", "use let for the parts", name
-                )
+                raise query_error(text, span, f"more than {DEEPEST} nested brackets", "use let for the parts", name)
         elif c in ")]}" and not open_:
             span = place(text, at, at + 1)
             raise query_error(text, span, f"{c} closes nothing", f"leave it out, or open with {PAIRS[c]}", name)

@@ -20,10 +20,10 @@ def shown(x: Estimate, dimension: float = 0.0) -> str:
         return (f"{'-' if value < 0 else ''}∞" if math.isinf(value) else quantity(value, unit)) + after
 
     if math.isinf(x.value):
-        return f"beyond all that was seen (from {one(x.low)})"
+        return f"beyond all observations (above {one(x.low)})"
     if math.isinf(x.low) and math.isinf(x.high):
-        return f"{one(x.value)} (its interval is not known)"
-    more = f"; about {times(x.needs)} times as much data would bound it" if x.needs else ""
+        return f"{one(x.value)} (interval unknown)"
+    more = f"; about {times(x.needs)} times as much data would give a bound" if x.needs else ""
     return one(x.value) if x.is_exact else f"{one(x.value)} ({one(x.low)} … {one(x.high)}{more})"
 
 
@@ -42,8 +42,8 @@ def reason(found: Truth) -> str:
     if found.value is not None or found.more is None:
         return found.why
     if found.more > NEVER:
-        return f"{found.why}; the limit lies so near that no run decides"
-    return f"{found.why}; about {times(max(found.more, 1.1))} times as long a run would decide"
+        return f"{found.why}; the value is too near to the limit for any run to decide"
+    return f"{found.why}; a run about {times(max(found.more, 1.1))} times as long would decide"
 
 
 def described(found: Value, dimension: float) -> str:

@@ -20,7 +20,7 @@ REMEDIES = {
     ("num", "dens"): "write mean(…), p99(…) or probability(… <= 50ms) of it",
     ("num", "dist"): "write mean(…), p99(…) or probability(… in [a, b]) of it",
     ("num", "func"): "write mean(…) of it, or put the comparison into braces: probability({n() >= 4})",
-    ("num", "bool"): "a yes or no has no value: join it with and, or, not",
+    ("num", "bool"): "a condition has no value: join conditions with and, or, not",
     ("num", "actions"): "write rate(…) of it, or share(… / arrivals)",
     ("num", "states"): "write probability(…) of it",
     ("bool", "num"): "compare it with a limit: < 50ms",
@@ -92,7 +92,7 @@ class Checker:
         if isinstance(at, N.Num) and not at.unit and want.dimension in (1, -1):
             shown = f"{at.value:g}" + ("ms" if want.dimension == 1 else "/s")
         units = UNITS.get(int(have.dimension), "another unit"), UNITS.get(int(want.dimension), "another unit")
-        remedy = f"write it with its unit: {shown}" if shown else "compare like with like"
+        remedy = f"give its unit: {shown}" if shown else "compare like with like"
         raise self.error(at, f"{units[0]} where {units[1]} is needed", remedy)
 
 
@@ -111,7 +111,7 @@ def _predicate(it: Checker, node: Node, given: Mapping[str, ValueType]) -> None:
             found = it.need(side, given, "func", "num")
             it.same_unit(N.Measure("utilisation"), ValueType("num"), side, found)
     elif not isinstance(node, N.Bool):
-        raise it.error(node, "no condition on the state", "write one: n() >= 4, n(cpu) == 0, busy(cpu) < 2")
+        raise it.error(node, "no condition on the state", "write a condition: n() >= 4, n(cpu) == 0, busy(cpu) < 2")
 
 
 def _arithmetic(it: Checker, node: N.ArithOp, given: Mapping[str, ValueType]) -> ValueType:
@@ -126,7 +126,7 @@ def _arithmetic(it: Checker, node: N.ArithOp, given: Mapping[str, ValueType]) ->
             return ValueType(name, a.dimension * node.right.value if a.dimension else 0.0)
         if a.dimension:
             raise it.error(
-                node.right, "a power that is no number as written", "of a time or rate, write the power as a number"
+                node.right, "a power that is not a plain number", "for a time or rate, write the power as a number"
             )
         return ValueType(name)
     left, right = (0.0 if math.isnan(x) else x for x in (a.dimension, b.dimension))
@@ -178,7 +178,7 @@ def _moment(it: Checker, node: N.Moment, given: Mapping[str, ValueType]) -> Valu
     order, found = it.need(node.order, given, "num"), _density()(it, node, given)
     it.same_unit(N.Measure("utilisation"), ValueType("num"), node.order, order)
     if not isinstance(node.order, N.Num | N.Argument):
-        raise it.error(node.order, "an order that is no number as written", "give 1, 2, 3 …")
+        raise it.error(node.order, "an order that is not a plain number", "give 1, 2, 3 …")
     if isinstance(node.order, N.Num) and not (node.order.si.is_integer() and 1 <= node.order.si <= 10):
         raise it.error(node.order, f"no moment of order {node.order.value:g}", "give a whole number from 1 to 10")
     value = node.order.si if isinstance(node.order, N.Num) else 1.0

@@ -40,7 +40,7 @@ def busy_series(folder: RunFolder, names: Sequence[str]) -> tuple[Array, float]:
     for name, mean in zip(names, shares.mean(axis=1), strict=True):
         if mean > MOST_BUSY:
             raise InputError(
-                f"{name} is busy {mean:.2f} of its capacity", folder.path, "give the study its true capacity"
+                f"{name} is busy {mean:.2f} of its capacity", folder.path, "set its true capacity in the study"
             )
     return shares, float(np.median(np.diff(edges)))
 
@@ -55,8 +55,8 @@ def _edges(host: pl.DataFrame, folder: RunFolder) -> Array:
     missed = np.maximum(1, np.round(steps / np.median(steps))).astype(int)
     share = float(steps[missed > 1].sum() / steps.sum())
     if share > MOST_MISSED:
-        found = f"samples are missing in {share:.0%} of its window"
-        raise RunFolderError(found, folder.path, f"at most {MOST_MISSED:.0%}; give the collector a core of its own")
+        found = f"samples are missing for {share:.0%} of its window"
+        raise RunFolderError(found, folder.path, f"at most {MOST_MISSED:.0%}; give the collector its own core")
     parts = [np.linspace(t, t + step, n, endpoint=False) for t, step, n in zip(times, steps, missed, strict=False)]
     return np.concatenate([*parts, times[-1:]])
 

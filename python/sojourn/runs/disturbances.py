@@ -39,15 +39,15 @@ def disturbed(
     most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
     if others is not None and others > most:
         said = f"other processes used {others:.1%} of a core{_named(by_tree, 'others')}"
-        remedy = "end them" + ", or watch them if they are the service's" * (by_tree is not None)
+        remedy = "end them" + "; if they belong to the service, measure them" * (by_tree is not None)
         if folder.manifest.get(BESIDE):
-            told.append(f"{said}: this is the service beside them")
+            told.append(f"{said}: the figures are those of the service beside them")
         else:
             reasons.append(f"{DISTURBED}{said}; at most {most:.1%}; {remedy}")
     beside = sum((by_tree or {}).get("beside", {}).values())
     if beside > most:
         told.append(
-            f"used only while the load lasted{_named(by_tree, 'beside')}: if that is the service's, watch it, too: measure --pids"
+            f"used only while the load lasted{_named(by_tree, 'beside')}: if it belongs to the service, measure it too (measure --pids)"
         )
     return reasons, told
 

@@ -54,7 +54,7 @@ def read_interval_log(path: Path) -> list[IntervalHistogram]:
         try:
             found.append(_interval(line))
         except (ValueError, IndexError, struct.error, zlib.error, binascii.Error) as error:
-            remedy = "the file is damaged, or no HdrHistogram log of version 1.3: run the measurement again"
+            remedy = "the file is damaged, or not an HdrHistogram log of version 1.3: run the measurement again"
             raise RunFolderError(str(error)[:80] or "no histogram", f"{path}:{number}", remedy) from None
     return found
 

@@ -26,7 +26,7 @@ def responses(requests: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-LONG = "the warm-up may go on: its cut lies at the end of the first fifth of the run, which is as late as it may lie; run longer"
+LONG = "the warm-up may last longer: its end was found at a fifth of the run, the latest allowed position; run longer"
 
 
 def choose_window(folder: RunFolder, requests: pl.DataFrame) -> tuple[tuple[float, float], list[str]]:

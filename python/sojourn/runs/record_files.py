@@ -23,7 +23,7 @@ from sojourn.runs.manifest import Manifest
 from sojourn.table import KINDS as METRICS
 
 AGAIN = "the file is damaged; run the measurement again"
-CHANGED = "copy the folder again from where it was measured, or run the measurement again"
+CHANGED = "copy the folder again from its origin, or repeat the measurement"
 KEPT = ("*.parquet", "latency.hlog")
 REQUESTS = {
     "intended_s": NUMBER, "sent_s": NUMBER, "received_s": NUMBER, "done_s": NUMBER, "failure": WHOLE, "class": WHOLE,
@@ -95,7 +95,7 @@ def check_times(requests: pl.DataFrame, manifest: Manifest, path: Path) -> None:
     intended, sent, received, done = (pl.col(name).fill_nan(None) for name in TIMES)  # no number: there was none
     raw = [pl.col(name) for name in TIMES]
     wrong = {
-        "a time that is no number": raw[0].is_nan() | pl.any_horizontal(t.is_null() | t.is_infinite() for t in raw),
+        "a time that is not a number": raw[0].is_nan() | pl.any_horizontal(t.is_null() | t.is_infinite() for t in raw),
         "a negative time": pl.any_horizontal(t < -CLOCK_S for t in raw) if low is None else pl.lit(False),
         "a time outside of the run": pl.any_horizontal((t < low) | (t > high) for t in (intended, sent, received, done))
         if low is not None else pl.lit(False),
@@ -128,5 +128,5 @@ def check_metrics(requests: pl.DataFrame, metrics: pl.DataFrame, manifest: Manif
     mean, told = inside.select((end - pl.col("intended_s")).mean()).item(), rows["value"][0]
     if mean is None or not math.isclose(mean, told, rel_tol=SAME):
         said = "none" if mean is None else f"{mean:.3g} s"
-        raise RunFolderError(f"differs from what the run recorded: mean response time {said}, by metrics.parquet {told:.3g} s",
+        raise RunFolderError(f"differs from what the run recorded: mean response time {said}, but in metrics.parquet {told:.3g} s",
                              str(path), CHANGED)  # fmt: skip

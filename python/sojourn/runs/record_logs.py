@@ -48,7 +48,9 @@ def _header(path: Path, line: bytes) -> dict[str, Any]:
             raise ValueError("no columns")
         header["kinds"] = np.dtype(columns)  # a ValueError where two have one name
     except (ValueError, KeyError, TypeError):
-        raise RunFolderError(f"{line[:40]!r}", str(path), "this is no record log; run the measurement again") from None
+        raise RunFolderError(
+            f"{line[:40]!r}", str(path), "this is not a record log; run the measurement again"
+        ) from None
     if version != (FORMAT, VERSION):
         raise RunFolderError(
             f"{version[0]} version {version[1]}", str(path), f"this program reads {FORMAT} version {VERSION}"

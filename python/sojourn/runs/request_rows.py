@@ -43,7 +43,7 @@ def request_frame(given: Mapping[str, ArrayLike] | pl.DataFrame) -> pl.DataFrame
         raise InputError(f"no column {', '.join(missing)}", "requests", "give intended_s and done_s")
     lengths = {len(np.asarray(values)) for values in columns.values()}
     if len(lengths) > 1:
-        raise InputError(sorted(lengths), "requests", "give columns of one length")
+        raise InputError(sorted(lengths), "requests", "give columns of equal length")
     frame = pl.DataFrame({name: np.asarray(values) for name, values in columns.items()})
     for name, (_, default) in REQUESTS.items():
         if name not in columns:

@@ -93,7 +93,9 @@ class RunFolder:
             return folder
         if running:
             folder.manifest |= {"status": "cut off", "valid": False}
-            folder.manifest.setdefault("reasons", []).append("the run was cut off; what was written until then is kept")
+            folder.manifest.setdefault("reasons", []).append(
+                "the run was cut off; everything written until then is kept"
+            )
         folder._in_logs = [name for name in folder._logs() if not (path / f"{name}.parquet").exists()]
         for name in folder._in_logs:
             folder._note(name, folder._read_log(name)[1])
@@ -247,7 +249,7 @@ def run_folders(paths: list[Path]) -> list[Path]:
 def without_manifest(paths: Sequence[Path]) -> list[str]:
     """The folders among and below `paths` that have records of a run and no manifest, each with what is missing."""
     records = {file.parent for path in paths for name in RECORDS for file in path.rglob(name)}
-    return [f"{folder}: no manifest.json, so it is no run folder" for folder in sorted(records)
+    return [f"{folder}: no manifest.json, so it is not a run folder" for folder in sorted(records)
             if not (folder / "manifest.json").exists()]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def kept(
     there = sorted(file.parent for file in where.glob("*/manifest.json")) if where.is_dir() else []
     # names with a dot are what a run that is under way keeps beside its folder
     if not there and (not where.is_dir() or any(not path.name.startswith(".") for path in where.iterdir())):
-        raise RunFolderError("the folder has something else than runs", where, "choose another --out")
+        raise RunFolderError("the folder contains other things than runs", where, "choose another --out")
     if (owner := where.stat().st_uid) != os.geteuid():
         raise RunFolderError(f"it belongs to user {owner}", where, "choose another --out")
     folders = {path.name: RunFolder.open(path) for path in there}
@@ -57,7 +57,7 @@ def kept(
         load = runs.get(name, folder.manifest["load"] if others else first)
         if differing := differences(folder.manifest, {**like, "load": load}):
             said = "; ".join(differing[:MOST_TOLD])
-            remedy = "measure as it was measured there, or choose another --out"
+            remedy = "measure under the same conditions as there, or choose another --out"
             raise RunFolderError(f"a run under other conditions: {said}", folder.path, remedy)
     for folder in folders.values():
         if folder.path.name in runs and folder.manifest["status"] != "complete":

@@ -106,4 +106,4 @@ def late_figures(metrics: Metrics) -> tuple[list[str], list[str]]:
     if not found:
         return [], []
     said = ", ".join(f"{name} is {seconds(low)} to {seconds(high)}" for name, (low, high) in found.items())
-    return list(found), [f"the generator was late: {said}, and not known better; the other figures are valid"]
+    return list(found), [f"the generator was late, so only bounds are known: {said}; the other figures are valid"]

@@ -58,7 +58,7 @@ def watched(
     known = [line.split()[2] for line in (proc / "diskstats").read_text().splitlines()] if disks else []
     for disk in disks or ():
         if disk not in known:
-            raise InputError(f"no disk {disk}", "--disk", f"give one of {', '.join(known) or 'none: there is none'}")
+            raise InputError(f"no disk {disk}", "--disk", f"use one of {', '.join(known) or 'none: none exists'}")
     return WatchedResources(ids, names, tuple(disks or ()))
 
 

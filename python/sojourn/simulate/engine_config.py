@@ -33,7 +33,9 @@ def configuration(
     """
     if not network.at_load:
         raise ModelError(
-            network.dependent_times[0].formula.text, "times", "use the network of sojourn.solve.solve.settled_network"
+            network.dependent_times[0].formula.text,
+            "times",
+            "use the network that sojourn.solve.solve.settled_network returns",
         )
     return {
         "seed": seed,

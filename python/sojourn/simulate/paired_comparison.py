@@ -47,7 +47,7 @@ def compare_simulated(
     length = RunLength(precision, level, until_s, None, max_seconds)
     check(length, seed, replications, quantiles)
     if replications < 3:
-        raise InputError(replications, "replications", "give 3 or more, each pair is one observation of the difference")
+        raise InputError(replications, "replications", "give 3 or more: each pair is one observation of the difference")
     deadline = time.monotonic() + max_seconds
     pilots = [
         follow(settled_network(m), Replications([Replication(configuration(settled_network(m), seed), engine)]), length)
@@ -126,8 +126,8 @@ def _difference(
         }  # fmt: skip
         told.append(_marked(row, tails))
     message = (
-        f"b less a; {n} pairs of runs of {each_s:.4g} s, seed {seed}; common random numbers made the interval of the "
-        f"response time {narrower:.3g} times narrower than independent runs"
+        f"b minus a; {n} pairs of runs of {each_s:.4g} s, seed {seed}; common random numbers: the interval of the "
+        f"response time is {narrower:.3g} times narrower than with independent runs"
     )
     main = next(
         (row["status"] for row in told if (row["station"], row["class"], row["metric"]) == ("", "", "response_time")),

@@ -86,10 +86,10 @@ def message(outcome: SimulationOutcome, seed: int, runs: int) -> str:
         else "no warm-up to cut (MSER-5)"
     )
     if at_edge(outcome.warm_up_s, outcome.length_s):
-        cut += ", which is as late as it may lie: the warm-up may go on; simulate longer"
+        cut += ", the latest allowed position: the warm-up may last longer; simulate longer"
     lines.append(f"{seconds(outcome.length_s)} simulated{each}, {cut}; seed {seed}, {outcome.events} events")
     if outcome.complete < runs:
-        lines.append(f"{outcome.complete} of {runs} replications had time to end; the others are left out")
+        lines.append(f"{outcome.complete} of {runs} replications had enough time; the others are left out")
     return "\n".join(filter(None, lines))
 
 
@@ -97,9 +97,9 @@ def _why(outcome: SimulationOutcome) -> str:
     if outcome.unstable:
         return _overload(outcome)
     if outcome.ended and not (outcome.found and outcome.found.enough):
-        return "nothing happens any more: the recorded arrivals are over, or everybody is blocked by somebody else"
+        return "nothing happens any more: the recorded arrivals have ended, or all customers block each other"
     if outcome.found is None:
-        return "not one batch was completed; give it a longer time"
+        return "no batch was completed; give it a longer time"
     if outcome.doubt and outcome.doubt.missing:
         return f"because of {outcome.doubt.source.told(outcome.tails.network)}"
     if outcome.doubt:
@@ -119,17 +119,17 @@ def _doubtful(outcome: SimulationOutcome, doubt: TailDoubt) -> str:
         f"{percent(doubt.share)} of the mean"
     )
     if not doubt.times < ENDLESS:
-        return f"{why}; no run that can be waited for would tell it to {percent(outcome.precision)}"
+        return f"{why}; no run of a practical length would determine it to {percent(outcome.precision)}"
     if doubt.endless:
         long = f"; that falls to {percent(outcome.precision)} in a run of {_length(outcome, doubt.times)}"
-        return f"{why}{long if doubt.times > 1 else ''}, and by how much such an estimate is off no interval tells"
-    return f"{why}; to tell it to {percent(outcome.precision)} run about {_length(outcome, doubt.times)}"
+        return f"{why}{long if doubt.times > 1 else ''}, and no interval shows the error of such an estimate"
+    return f"{why}; for a precision of {percent(outcome.precision)} run about {_length(outcome, doubt.times)}"
 
 
 def _longer(outcome: SimulationOutcome) -> str:
     assert outcome.found is not None
     if not np.isfinite(outcome.found.needed):
-        return "ten times as long, then ask again"
+        return "ten times as long, then look again"
     return _length(outcome, max(outcome.found.needed, 1.1))
 
 
@@ -143,7 +143,7 @@ def _overload(outcome: SimulationOutcome) -> str:
     if outcome.overloaded:
         worst = max(outcome.overloaded, key=lambda name: outcome.overloaded[name])
         load = outcome.overloaded[worst]
-        return f"station {worst} is offered {load:.4g} times what it can do: stable below {1 / load:.4g} of these rates"
+        return f"station {worst} is offered {load:.4g} times its capacity: stable below {1 / load:.4g} of these rates"
     return f"the number present at {outcome.growing} grew through the whole run"
 
 

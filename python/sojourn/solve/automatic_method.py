@@ -35,7 +35,7 @@ def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterat
     quick = _cached(networks, budget_s, QUICK)
     soon = quick[: next((i for i, c in enumerate(quick) if not c.method.exact or c.cost_s > NOTHING_S), len(quick))]
     for found in soon:
-        yield found.method, f"{found.method.name}: exact, in next to no time"
+        yield found.method, f"{found.method.name}: exact and fast"
     taken = {found.method.name for found in soon}
     for found in _cached(networks, budget_s, FAMILIES):
         if found.method.name not in taken:
@@ -75,7 +75,7 @@ def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, 
     rough = [m for m in rough if cost[m.name] <= budget_s] or rough
     found += [MethodCandidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
     dear = [m for m in holds if m not in cheap and cost[m.name] <= len(networks) * budget_s]
-    about = "exact, and the only kind that applies; about {:.3g} s in all"
+    about = "exact, and the only method that applies; about {:.3g} s in all"
     return found + [MethodCandidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
 
 
@@ -89,7 +89,7 @@ def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | No
     if cost_s <= budget_s:
         return None
     value = f"method {first} takes about {cost_s:.2g} s and {budget_s:g} s are allowed"
-    return MethodRefused(value, "method auto", f"ask for it by name, give a budget_s above {cost_s:.2g}, or {SIMULATE}")
+    return MethodRefused(value, "method auto", f"request it by name, give a budget_s above {cost_s:.2g}, or {SIMULATE}")
 
 
 def _among(position: int, count: int) -> str:
@@ -103,4 +103,4 @@ def nothing_applies(network: Network) -> MethodRefused:
     large = too_large(network)
     words = "; ".join(filter(None, (large and f"ctmc: {large}", nearest(network)))) or "there are no methods"
     remedy = f"{remedy_of(network)}; `sojourn methods model.toml --all` has the reasons of all methods"
-    return MethodRefused(words, "no analytic method applies by itself", remedy)
+    return MethodRefused(words, "no analytic method applies", remedy)

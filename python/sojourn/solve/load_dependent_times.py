@@ -174,6 +174,6 @@ def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answ
         busy, left = moved[more], left[more]
     names = ", ".join(networks[0].stations[k] for k in stations)
     raise MethodRefused(
-        f"times that depend on how busy {names} is did not settle (by {off.max():.2g} after {ITERATIONS} steps)",
-        "demands_s", "make them change less steeply with u",
+        f"times that depend on how busy {names} is did not converge (change of {off.max():.2g} after {ITERATIONS} steps)",
+        "demands_s", "let them change less steeply with u",
     )  # fmt: skip

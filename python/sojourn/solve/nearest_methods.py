@@ -74,7 +74,7 @@ def _told(near: list[NearestMethod], network: Network) -> str:
 
 
 def _why(method: Method, network: Network) -> str:
-    return registry.refusal(method, network) or "it applies, and takes too long"
+    return registry.refusal(method, network) or "it applies, but takes too long"
 
 
 def _usual() -> list[Method]:

@@ -89,7 +89,8 @@ def served_for_ever(network: Network) -> str | None:
         if network.population[stay].sum() > network.servers[k] and not network.switches:
             names = " and ".join(np.array(network.classes)[stay])
             return (
-                f"customers of {names} never leave {network.stations[k]}, whose last to come is served: some never are"
+                f"customers of {names} never leave {network.stations[k]}, which serves the last arrival first: some "
+                f"customers are never served"
             )
     return None
 
@@ -110,7 +111,10 @@ def _at_once(network: Network) -> str | None:
         stay = _staying(network, k)
         if stay.any() and ((network.visits[k] > 0) & ~stay).any():
             name = network.classes[int(np.argmax(stay))]
-            return f"class {name} spends time at {network.stations[k]} only, whose last to come is served first: it returns at once"
+            return (
+                f"class {name} spends time at {network.stations[k]} only, which serves the last arrival first: the "
+                f"customer returns at once"
+            )
     return None
 
 
@@ -150,7 +154,9 @@ def station(network: Network, k: int) -> str | None:
     means = [float(network.service_s[k, c]) for c in there]
     if len(there) > 1 and max(means) - min(means) > SAME * max(means):
         text = ", ".join(f"{network.classes[c]} {mean:g} s" for c, mean in zip(there, means, strict=True))
-        return f"station {name} is {discipline} with means that differ between classes ({text}); with ps it would do"
+        return (
+            f"station {name} is {discipline} with means that differ between classes ({text}); with ps this is allowed"
+        )
     return None
 
 

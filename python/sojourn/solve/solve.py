@@ -25,7 +25,7 @@ from sojourn.table import Metrics
 from sojourn.units import percent
 
 USUAL = RequestedOutputs()
-FOLLOWS = "times with u are those at the mean utilisation: an approximation of a service whose speed follows its load"
+FOLLOWS = "times that depend on u are taken at the mean utilisation: an approximation of a service whose speed follows its load"
 FAR_OFF = 0.05  # relative error of an approximation from which on its message offers the simulator
 
 
@@ -138,11 +138,11 @@ def automatically(
         try:
             solution = attempt(chosen)
         except SolverError as error:
-            tried.append(f"{chosen.name} was not taken: its answer was caught ({error.value})")
+            tried.append(f"{chosen.name} was not used: its answer failed a check ({error.value})")
             continue
         except MethodRefused as error:
             refused = error
-            tried.append(f"{chosen.name} was not taken: {error.value}")
+            tried.append(f"{chosen.name} was not used: {error.value}")
             continue
         if solution is None:
             continue
@@ -150,7 +150,7 @@ def automatically(
         if "not_converged" not in solution.status:
             return solution, chosen.name
         last = last or (solution, chosen.name)
-        tried.append(f"{chosen.name} was not taken: it did not converge")
+        tried.append(f"{chosen.name} was not used: it did not converge")
     if last:
         return last
     if refused:
@@ -180,7 +180,7 @@ def offer(method: Method) -> str:
     usual, most = map(percent, method.known_errors)
     return (
         f"{method.name}: mean response times were off by {usual} in half of the models tried, by {most} in the worst; "
-        "`sojourn simulate model.toml --precision 0.01` is as exact as you want"
+        "`sojourn simulate model.toml --precision 0.01` reaches any precision"
     )
 
 

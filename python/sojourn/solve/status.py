@@ -6,26 +6,25 @@ from __future__ import annotations
 TEXT = {
     "ok": "solved",
     "saturated": (
-        "the offered rate is at or above saturation: a stationary response time does not exist, the throughput given "
-        "is the most that the cores can do; lower the rate, or add cores"
+        "the offered rate is at or above saturation: a stationary response time does not exist, the given throughput is "
+        "the maximum of the cores; lower the rate, or add cores"
     ),
     "trailing_unstable": (
-        "the trailing cores are offered more pages than they can do: their queues grow without bound; lower the rate, "
+        "the trailing cores are offered more pages than they can serve: their queues grow without bound; lower the rate, "
         "raise p, or add cores"
     ),
     "unstable": (
-        "the offered rate is at or above what a station can do: queues grow without bound; the message says at which "
-        "rate that starts"
+        "the offered rate is at or above a station's capacity: queues grow without bound; the message says from which rate on"
     ),
-    "idle": "nobody comes here, so a mean over customers does not exist",
-    "approximate": "an approximation: the method's page says how far off it can be; simulate to know",
+    "idle": "no customers come here, so a mean over customers does not exist",
+    "approximate": "an approximation: the method's page says how large its error can be; simulate to know",
     "bounds": "no single value: low and high enclose it",
     "not_converged": "the iteration did not reach its tolerance: the values are its last; simulate to know",
     "lost_on_the_way": (
-        "some passes are lost after they took time: the residence times are known, and how long a pass takes that is not "
-        "lost only to the simulator"
+        "some passes are lost after they took time: the residence times are known, but only the simulator gives the "
+        "time of passes that are not lost"
     ),
-    "not_answered": "no method answers this point in the time allowed: the message says why; simulate it",
+    "not_answered": "no method solves this point in the allowed time: the message says why; simulate it",
     "above_one": (
         "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
         "use variant shared or priority for utilisations"
@@ -35,7 +34,7 @@ TEXT = {
         "more likely is); measure nearer to saturation to narrow it"
     ),
     "no_interval": (
-        "the value is known, and nothing tells by how much a new run may differ from it: each configuration was run once; "
+        "the value is known, but the variation of a new run around it is unknown: each configuration was run once; "
         "repeat runs"
     ),
     "no_moment": "infinite or not defined: the distribution has no such moment",

@@ -14,11 +14,12 @@ FAILED = "failures"  # status of a quantile that lies among failed requests
 LATE = "late"  # of one that a late generator leaves open
 TEXT = {
     FAILED: (
-        "the quantile lies among requests that failed, which count as later than all that were answered: it has no value; "
+        "the quantile falls among failed requests, which count as later than all answers: it has no value; "
         "`loss_probability` says how many failed"
     ),
     LATE: (
-        "the generator was late, which can change this quantile by more than a tenth: `low` and `high` bound it; the mean may be usable. "
+        "the generator was late, which can change this quantile by more than a tenth: `low` and `high` bound it; the "
+        "mean may still be usable. "
         "Give the generator a core of its own or real-time priority (`sojourn doctor`)"
     ),
 }

@@ -101,7 +101,7 @@ def read_plan(
     try:
         system: System = made(options, load, file.parent)
         if study.topology_probe and not system.alone:
-            raise StudyError("true", "topology_probe", "leave it out: this system is simulated")
+            raise StudyError("true", "topology_probe", "leave this out: the system is simulated")
         sections = [part for part in study.section if part.name in wanted]
         asked = [part for part in study.predict if part.name in wanted]
         measured, predicted = (
@@ -220,9 +220,7 @@ def _asked(data: dict[str, Any], paths: Sequence[str], repetitions: int | None) 
     sections = [part for part in data.get("section", []) if isinstance(part, dict)]
     varied = [t["vary"] for part in sections for t in (part, part.get("quick", {})) if PATH in t.get("vary", {})]
     if paths and not varied:
-        raise StudyError(
-            ", ".join(paths), "--paths", f"take a study with a section that varies {PATH}, or leave it out"
-        )
+        raise StudyError(", ".join(paths), "--paths", f"use a study with a section that varies {PATH}, or leave it out")
     for levels in varied if paths else ():
         levels[PATH] = list(paths)
 
@@ -230,11 +228,11 @@ def _asked(data: dict[str, Any], paths: Sequence[str], repetitions: int | None) 
 def _consistent(study: StudyFile, file: Path) -> None:
     names = [part.name for part in (*study.section, *study.predict)]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise StudyError(f"{sorted(twice)[0]!r} twice", str(file), "give each section and prediction a name of its own")
+        raise StudyError(f"{sorted(twice)[0]!r} twice", str(file), "give each section and prediction a different name")
     if taken := set(names) & set(TAKEN):
         raise StudyError(f"a section named {sorted(taken)[0]!r}", str(file), "choose another name")
     if taken := set(study.studies) & set(known_parts(study)):
-        raise StudyError(repr(sorted(taken)[0]), f"{file}: studies", "choose a name that no part of this study has")
+        raise StudyError(repr(sorted(taken)[0]), f"{file}: studies", "choose a name that no part of this study uses")
     for key in (PREDICT, CHOOSE):
         if getattr(study, key) and study.fit is None:
             raise StudyError(f"[[{key}]] without [fit]", str(file), 'add [fit] model = "FILE.toml", or "auto"')
@@ -248,7 +246,7 @@ def _blind(measured: list[Point], predicted: list[Point], file: Path) -> None:
     run = [dict(point.factors) for point in measured]
     for point in predicted:
         if dict(point.factors) in run:
-            remedy = "predict what no section runs"
+            remedy = "predict points that no section runs"
             raise StudyError(
                 f"{point.section}: {dict(point.factors)} is measured before it is predicted", str(file), remedy
             )

@@ -97,19 +97,19 @@ def verdict_of(draws: Sequence[DrawnSystem]) -> list[str]:
     inside, known = count_inside(rows)
     level = next((percent(one.level, 0) for one in draws if one.level), "")
     lines = [
-        f"{len(draws)} systems drawn at random: {inside} of {known} measured values lie in the {level} intervals that were "
+        f"{len(draws)} random systems: {inside} of {known} measured values lie in the {level} intervals that were "
         f"written before they were run"
     ]
     parts = error_texts([one.rows for one in draws], METRICS, ends=True)
     lines += [f"blind error: {'; '.join(parts)}"] if parts else []
     if (width := half_width(rows, "response_time")) is not None:
-        lines.append(f"half of the width of the intervals of response times: median {percent(width)}")
+        lines.append(f"half-width of response-time intervals: median {percent(width)}")
     fitted = [one for one in draws if one.parameters]
     if fitted:
         each = [parameter.covered for one in fitted for parameter in one.parameters]
         whole = sum(all(p.covered for p in one.parameters) for one in fitted)
         lines.append(
-            f"known parameters in their intervals: {sum(each)} of {len(each)}; all of a fit in {whole} of {len(fitted)} fits"
+            f"known parameters in their intervals: {sum(each)} of {len(each)}; all parameters of a fit in {whole} of {len(fitted)} fits"
         )
     lines += [_line(one) for one in draws]
     return lines
@@ -151,7 +151,7 @@ def _document(plan: CheckedStudy, draws: Sequence[DrawnSystem], rows: pl.DataFra
     numbers += [(percent(middle), "median error of response time")] if middle is not None else []
     return Document(
         title=plan.study.title or plan.study.name,
-        subtitle=f"{len(draws)} systems of kind {plan.study.system['kind']}, drawn at random, seed {plan.seed}",
+        subtitle=f"{len(draws)} systems of kind {plan.study.system['kind']}, random, seed {plan.seed}",
         verdict=list(verdict),
         status="warn" if any(one.refused for one in draws) or inside < known else "ok",
         sections=(_table(draws), *_figures(rows)),

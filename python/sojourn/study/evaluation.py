@@ -1,8 +1,8 @@
 """Predicted beside measured: a row a run, model and metric, and whether the run lies in the interval that was predicted for it.
 
 `kind`: training (the runs that were fitted), held out (run with them, not fitted), blind (predicted and written before they
-were run), and blind at the run's core speed: by the same models, as they were written, for cores as fast as the recorder's piece of
-work says that they were in the run; and blind at the rate that came: by the same models, for as many requests as came in the run.
+were run), and blind, at the run's core speed: by the same models, as they were written, for cores as fast as the recorder's piece of
+work says that they were in the run; and blind, at the achieved rate: by the same models, for as many requests as came in the run.
 Errors of different kinds are never averaged together.
 """
 
@@ -26,8 +26,8 @@ from sojourn.units import USUAL_LEVEL
 METRICS = ("throughput", "response_time")
 FEWEST_FITS = 5  # of which a median has an interval
 TRAINING, HELD_OUT, BLIND = "training", "held out", "blind"
-BLIND_AT_SPEED = "blind at the run's core speed"
-BLIND_AT_RATE = "blind at the rate that came"
+BLIND_AT_SPEED = "blind, at the run's core speed"
+BLIND_AT_RATE = "blind, at the achieved rate"
 ONCE = ("run", "class", "metric", "model", "kind")  # a saturation rate is predicted for each rate of a configuration
 SCHEMA = {
     "section": pl.String, "run": pl.String, "valid": pl.Boolean, "class": pl.String, "metric": pl.String,

@@ -38,7 +38,9 @@ def factorial_analysis(found: StudyFindings, plan: CheckedStudy, options: Mappin
     """
     section, factors, by = options.get("section"), options.get("factors"), options.get("by")
     if set(options) - OPTIONS or not isinstance(section, str) or not isinstance(factors, list) or not factors:
-        raise StudyError(f"options {dict(options)}", "[[analysis]] factorial", "give section, factors and perhaps by")
+        raise StudyError(
+            f"options {dict(options)}", "[[analysis]] factorial", "give section, factors, and optionally by"
+        )
     if unknown := {*factors, *([by] if by else [])} - set(plan.system.factors):
         name = sorted(unknown)[0]
         raise StudyError(f"factor {name!r}", "[[analysis]] factorial", meant(name, plan.system.factors))
@@ -79,7 +81,7 @@ def _blocks(where: str, label: str, runs: pl.DataFrame, factors: list[str]) -> I
     yield Table(title, COLUMNS, (*cells, *rest), note, ("", ".4g", ".4g", ".4g", ".1%", ".1%"))
     yield variation_figure(effects, title)
     if not effects.degrees:
-        yield Text("One run of each combination: no errors to look at.")
+        yield Text("One run of each combination: there are no errors to examine.")
         return
     check = residuals_of_effects(effects)
     yield from residual_figures(check, title, label)

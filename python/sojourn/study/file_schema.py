@@ -52,7 +52,7 @@ class StudySection(VariedFactors):
     @model_validator(mode="after")
     def _sampled_from_ranges(self) -> StudySection:
         if bool(self.ranges) != (self.sample is not None):
-            raise ValueError("sample and ranges; give both or none of them")
+            raise ValueError("sample and ranges; give both or neither of them")
         return self
 
     def quicker(self) -> StudySection:

@@ -56,7 +56,7 @@ def _observed(model: Model, known: Collection[str], file: Path) -> None:
         for name in (given,) if isinstance(given, str) else given:
             if name.removesuffix(INTERRUPTS) not in known:
                 place = f"{at(file, ('observed', station))}: observed.{station}"
-                remedy = f"{meant(name, known)}: stations of the model stand left, resources of the system right"
+                remedy = f"{meant(name, known)}: the left side names a station of the model, the right side a resource of the system"
                 raise StudyError(f"the system has no resource {name!r}", place, remedy)
 
 
@@ -67,7 +67,7 @@ def changes_something(models: Sequence[Model], seen: Collection[Factors], point:
     known = USUAL.union({SHARE}, own, *(model.factors for model in models))
     for name, value in point.factors.items():
         if name not in known and "." not in name and repr(value) not in {repr(one.get(name)) for one in seen}:
-            remedy = f'say what it changes under [factors] of the model file: {name} = "stations.…"'
+            remedy = f'add what it changes under [factors] of the model file: {name} = "stations.…"'
             raise StudyError(
                 f"{name} = {value!r} changes nothing in the model", f"{where}[[predict]] {point.section}", remedy
             )

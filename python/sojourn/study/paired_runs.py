@@ -83,8 +83,8 @@ def paired_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
                 )
             )
     lines += [_busy(pairs, values, name) for name in options.get("busy", ()) if pairs]
-    note = f"Second over first, in pairs, with {percent(USUAL_LEVEL, 0)} intervals."
-    note += " Pairs needed: that a difference of spreads as seen would be found."
+    note = f"Ratio of second to first, in pairs, with {percent(USUAL_LEVEL, 0)} intervals."
+    note += " Pairs needed: to detect a difference in spread as large as the observed one."
     title = f"{factor} = {values[0]} (first) and {values[1]} (second)"
     tables = (Table(title, COLUMNS, tuple(rows), note, FORMATS), *against_truth(known))
     return Analysis(tuple(lines), (Section(f"In pairs: {section}", "", tables),), warn, parameters=tuple(known))
@@ -138,11 +138,11 @@ def _row(metric: str, c: PairedComparison) -> tuple[Any, ...]:
 def _lines(what: str, metric: str, c: PairedComparison) -> Iterator[str]:
     name = metric.replace("_", " ")
     yield f"{what}: {name} {_told(c.ratio)}, {c.pairs} pairs"
-    needed = "" if c.spread_pairs is None or c.spread_p < CLEAR else f"; {c.spread_pairs} pairs would tell these apart"
+    needed = "" if c.spread_pairs is None or c.spread_p < CLEAR else f"; {c.spread_pairs} pairs would separate them"
     yield f"  from run to run {c.spreads[0]:.1%} and {c.spreads[1]:.1%} (p = {c.spread_p:.2g}{needed})"
     if c.exponent is not None and c.adjusted is not None:
         e = c.exponent
-        seen = "changes it" if e.p < CLEAR else "is not seen to change it"
+        seen = "changes it" if e.p < CLEAR else "shows no effect"
         yield (
             f"  the distance of the cores {seen} (power {e.value:.3f} [{e.low:.3f}, {e.high:.3f}], p = {e.p:.2g}); at an equal "
             f"distance {_told(c.adjusted)}"

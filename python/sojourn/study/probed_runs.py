@@ -54,7 +54,7 @@ def mark_moved(runs: Iterable[RunFolder]) -> None:
     for run, pairs in known:
         warnings = [text for text in run.manifest.get("warnings", ()) if not text.startswith(MARK)]
         warnings += [
-            f"{MARK}cores {one} and {other} were {how} each other in some runs than in most, {FAR:g} times or more"
+            f"{MARK}cores {one} and {other} were {how} each other in some runs than in most, at least by a factor of at least {FAR:g}"
             for (one, other), transfer_s in pairs.items()
             if (how := _moved(transfer_s / usual[one, other]))
         ]
@@ -116,7 +116,7 @@ def _why_not(runs: Sequence[RunFolder]) -> str:
     absent = [
         text for run in runs for text in (run.manifest.get("host") or {}).get("absent", ()) if text.startswith("perf")
     ]
-    return f"Misses of the last-level cache are not counted here{': ' + absent[0] if absent else ''}."
+    return f"This machine does not count misses of the last-level cache{': ' + absent[0] if absent else ''}."
 
 
 def _transfers(run: RunFolder) -> dict[Pair, float]:

@@ -24,9 +24,9 @@ def published_analysis(found: StudyFindings, plan: CheckedStudy, options: Mappin
     """
     if set(options) - {"tables", "pattern"} or not isinstance(options.get("tables"), str):
         raise StudyError(
-            f"options {dict(options)}", "[[analysis]] published", "give tables = FOLDER and perhaps pattern"
+            f"options {dict(options)}", "[[analysis]] published", "give tables = FOLDER, and optionally pattern"
         )
     tables = read_tables(path_of(options["tables"], plan.folder), str(options.get("pattern", "*.csv")))
     broken = findings(tables)
-    line = f"{len(broken)} statements in {len(tables)} published tables break a law"
+    line = f"{len(broken)} statements in {len(tables)} published tables violate a law"
     return Analysis((line,), (findings_section(broken, len(tables)),), details=tuple(map(str, broken)))

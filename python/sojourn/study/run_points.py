@@ -30,7 +30,7 @@ def run_points(
     loads = {point.name: session.conditions(point)["load"] for point in points}
     there = _whole(kept(where, loads, session.conditions(points[0]), others=True))
     if there:
-        say(f"{len(there)} of {len(points)} runs are there already")
+        say(f"{len(there)} of {len(points)} runs already exist")
     progress = progress or StudyProgress(len(points))
     progress.there(sum(point.name in there for point in points))
     found = []

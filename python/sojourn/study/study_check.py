@@ -26,8 +26,8 @@ def check_study(path: Path, only: tuple[str, ...] = (), **options: Any) -> list[
         other_files(path, options.get("quick", False), options.get("seed"), only, options.get("draw")) if only else {}
     )
     plan = read_plan(path, only=tuple(name for name in only if name not in further), **options)
-    lines = [f"{path}: nothing is wrong with it", *_lines(plan)]
-    return lines + [f"{file}: nothing is wrong with it" for file in further.values()]
+    lines = [f"{path}: no error found", *_lines(plan)]
+    return lines + [f"{file}: no error found" for file in further.values()]
 
 
 def _lines(plan: CheckedStudy) -> Iterator[str]:
@@ -36,16 +36,16 @@ def _lines(plan: CheckedStudy) -> Iterator[str]:
             yield f"{section}: {_count(len(own), 'run')} {word}"
     shares = {p.section for p in (*plan.measured, *plan.predicted) if SHARE in p.factors}
     if shares:
-        yield f"and closed loops that tell where {', '.join(sorted(shares))} saturates"
+        yield f"and closed loops that find where {', '.join(sorted(shares))} saturates"
     seconds = getattr(getattr(plan.system, "load", None), "duration_s", None)
     if plan.system.alone and isinstance(seconds, int | float):
         whole = seconds * (len(plan.measured) + len(plan.predicted))
         told = f"{whole / 60:.0f} min" if whole >= 120 else duration(whole)
-        yield f"load on the system: {told} in all, beside what it takes to start and to warm up"
+        yield f"load on the system: {told} in total, without starting and warming up"
     for file in model_files(plan.template):
         free = list(unknowns(Model.read(file)))
         named = f" ({', '.join(free)})" if free else ""
-        yield f"{file}: {_count(len(free), 'unknown')}{named}, answered at all of these"
+        yield f"{file}: {_count(len(free), 'unknown')}{named}, solved at all of these points"
     yield from (f"not shown here: {reason}" for reason in plan.not_shown)
 
 

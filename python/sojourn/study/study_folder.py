@@ -19,7 +19,7 @@ from sojourn.files.writing import write_whole
 
 Say = Callable[[str], None]
 PREDICTIONS, CHOICES = "predictions.json", "choices.json"  # what is written down before runs that are to judge it
-CHANGED = "the study or its model has changed since: runs that it still asks for are kept"
+CHANGED = "the study or its model has changed: runs that it still needs are kept"
 
 
 class StudyPlan(Protocol):
@@ -50,14 +50,14 @@ def open_study(out: Path | None, plan: StudyPlan, say: Say) -> Iterator[Path]:
         same = [folder for folder, state in states.items() if state.get("fingerprint") == plan.fingerprint]
         unfinished = same or [folder for folder, state in states.items() if _alike(state, plan) and not _told(folder)]
         if unfinished:
-            say(f"goes on with the unfinished study in {unfinished[-1]}")
+            say(f"continues the unfinished study in {unfinished[-1]}")
         out = unfinished[-1] if unfinished else Path("runs") / f"{plan.study.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     state = _state(out / "study.json")
     if state and state.get("fingerprint") != plan.fingerprint:
         if not _alike(state, plan):
             raise StudyError("it holds another study", str(out), "choose another --out")
         if told := _told(out):
-            value = f"{told} there is of an earlier version of this study, and was written before its runs"
+            value = f"{told} there belongs to an earlier version of this study, and was written before its runs"
             raise StudyError(value, str(out), "choose another --out")
         say(CHANGED)
     try:
@@ -97,7 +97,7 @@ def _held(out: Path) -> int:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(folder)
-        raise Busy("a study is running in it", str(out), "wait for it or end it, or choose another --out") from None
+        raise Busy("a study is running in it", str(out), "wait for it or stop it, or choose another --out") from None
     return folder
 
 

@@ -45,7 +45,9 @@ def _followed(given: dict[str, Any], part: StudySection) -> dict[str, Any]:
     for name, leader in part.follow.items():
         if leader not in given or name in given:
             raise StudyError(
-                f"follow: {name} = {leader!r}", part.name, f"give {leader} in set or vary, and {name} in none of them"
+                f"follow: {name} = {leader!r}",
+                part.name,
+                f"give {leader} in set or vary, and {name} in neither of them",
             )
         given = {**given, name: given[leader]}
     return given
@@ -57,7 +59,7 @@ def settled(system: System, given: Mapping[str, Any], place: str) -> dict[str, V
         return system.settled(given, place)
     share = given[SHARE]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 2:
-        raise StudyError(f"share = {share!r}", place, "give a share of the saturation rate, as 0.5")
+        raise StudyError(f"share = {share!r}", place, "give a share of the saturation rate, such as 0.5")
     others = {name: value for name, value in given.items() if name != SHARE}
     found = system.settled({**others, RATE: 1.0}, place)
     return {SHARE if name == RATE else name: float(share) if name == RATE else value for name, value in found.items()}

@@ -69,7 +69,7 @@ def _numbers(found: StudyFindings) -> tuple[tuple[str, str], ...]:
     inside, known = count_inside(found.blind)
     error = median_error(found.blind, "response_time")
     asked = found.asked.height
-    note = f"; {asked - known} more were predicted and could not be judged" if asked > known else ""
+    note = f"; {asked - known} more were predicted, but could not be checked" if asked > known else ""
     told_ = (
         [(f"{inside} of {known}", f"measured values inside the intervals written before their runs{note}")]
         if known
@@ -120,8 +120,8 @@ def _choices(found: StudyFindings) -> list[Section]:
         )
     columns = ("model", "its best", "predicted", "measured", "best measured", "measured there", "regret", "low", "high")
     formats = ("", "", "", "", "", "", ".1%", ".1%", ".1%")
-    note = "Regret: how much worse it is than the best that was measured; its interval is a bootstrap over repetitions."
-    lead = "Each model's choice was written down before it was run."
+    note = "Regret: how much worse it is than the best measured one; its interval is a bootstrap over repetitions."
+    lead = "Each model's choice was written to disk before it was run."
     return [Section("The best by each model", lead, (Table("Choices", columns, tuple(rows), note, formats),))]
 
 
@@ -188,7 +188,9 @@ def _resources(found: StudyFindings) -> Table:
                     run.manifest["section"], factors_text(run.manifest["factors"], found.varied), name, percent(known["utilisation"]),
                     seconds(known.get("service_demand")),
                 ))  # fmt: skip
-    note = "Utilisation of the capacity of the resource; service demand: its busy time for a successful request."
+    note = (
+        "Utilisation: share of the resource's capacity in use; service demand: its busy time for a successful request."
+    )
     columns = ("section", "factors", "resource", "utilisation", "service demand")
     return Table("What a request takes", columns, tuple(rows), note)
 
@@ -234,8 +236,8 @@ def _errors(found: StudyFindings) -> Table:
             wrong = here.filter(pl.col("error").is_infinite()).height
             rows.append((kind, name, *cells, f"{inside} of {known}", str(wrong) if wrong else ""))
     note = (
-        "Training: the runs that were fitted; held out: run with them and not fitted; blind: predicted and written before they "
-        "were run. In brackets the least and the largest; the points of one fit share its errors, so that the median has no interval."
+        "Training: the runs that were fitted; held out: run together with them, but not fitted; blind: predicted and written before they "
+        "were run. In brackets: smallest and largest value; the points of one fit share its errors, so the median has no interval."
     )
     columns = (
         "kind",

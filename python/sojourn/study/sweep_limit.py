@@ -40,7 +40,7 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
     """Of each combination of the other factors.
 
     Raises:
-        StudyError: an option that is missing, unknown, or names what is not there; runs that were not repeated.
+        StudyError: an option that is missing, unknown, or names what is not there; the runs were not repeated.
     """
     along, names = options.get("along", CORES), [part.name for part in plan.study.section]
     if set(options) - {"sections", "along"} or not isinstance(options.get("sections"), list):
@@ -56,15 +56,15 @@ def limit_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[st
         values, at_limit = sorted(curve), curve[limit.value][1]
         lines.append(
             f"{name}: throughput grows up to {_whole(limit)} {along}; with {values[-1]:g} it is {percent(ratio.value - 1, sign=True)} "
-            f"({percent(ratio.low - 1, sign=True)} to {percent(ratio.high - 1, sign=True)}) beside that"
+            f"({percent(ratio.low - 1, sign=True)} to {percent(ratio.high - 1, sign=True)}) relative to that"
         )
         rows.append((name, _whole(limit), float(at_limit.mean()), *ratio))
         drawn.append(_drawn(name, curve))
         known += _known(name, [plan.system.known(curve[value][0]) for value in values], values, limit, ratio)
     if not rows:
         return Analysis()
-    columns = ("", f"limit, {along}", "throughput there, 1/s", f"at most {along} over it", "low", "high")
-    lead = f"The limit: the least {along} that reach all but {TOLERANCE:.0%} of the maximum; intervals at {USUAL_LEVEL:.0%}."
+    columns = ("", f"limit, {along}", "throughput there, 1/s", f"ratio at the largest {along}", "low", "high")
+    lead = f"The limit: the smallest {along} that reach the maximum within {TOLERANCE:.0%}; intervals at {USUAL_LEVEL:.0%}."
     table = Table("", columns, tuple(rows), formats=("", "", ".0f", ".3f", ".3f", ".3f"))
     figure = Figure(f"limit-{along}", f"Throughput by {along}", along, "1/s", tuple(drawn))
     section = Section(f"Limits by {along}", lead, (table, figure, *against_truth(known)))
@@ -94,7 +94,7 @@ def limit_of(curve: Mapping[float, np.ndarray], seed: int = 1) -> tuple[Paramete
     mean, size = np.array([one.mean() for one in samples]), np.array([one.size for one in samples])
     relative = np.concatenate([one / one.mean() - 1 for one in samples])
     if (free := int((size - 1).sum())) < 1:
-        raise StudyError("runs that were not repeated", PLACE, "give repetitions = 2 or more")
+        raise StudyError("the runs were not repeated", PLACE, "give repetitions = 2 or more")
     random = np.random.default_rng(seed)
     scale = np.sqrt((relative @ relative) / random.chisquare(free, (DRAWS, 1)))
     drawn = mean * (1 + scale * random.standard_normal((DRAWS, mean.size)) / np.sqrt(size))

@@ -191,4 +191,6 @@ def checked_names(names: Mapping[str, Any], place: str) -> None:
     """InputError for a name that cannot be a placeholder, or is a column of Metrics."""
     for name in names:
         if not NAME.fullmatch(name) or name in COLUMNS or name == "run":
-            raise InputError(f"factor {name!r}", place, "choose a word that is no column of Metrics (value, station …)")
+            raise InputError(
+                f"factor {name!r}", place, "choose a name that is not a column of Metrics (value, station …)"
+            )

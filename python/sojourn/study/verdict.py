@@ -62,10 +62,10 @@ def headline(found: StudyFindings) -> str:
     intervals = f"the {percent(found.predicted['level'], 0)} intervals that were written before they were run"
     held = f"{inside} of {known} measured values lie in {intervals}"
     if known < asked:
-        held = f"{known} of {asked} predicted values could be judged, {inside} inside {intervals}"
+        held = f"{known} of {asked} predicted values could be checked, {inside} inside {intervals}"
     parts = error_texts([found.blind])
     if not parts and not known:
-        return f"none of {asked} predicted values could be judged; {ran}"
+        return f"none of {asked} predicted values could be checked; {ran}"
     return "; ".join([*([held] if known else []), *parts])
 
 
@@ -142,7 +142,7 @@ def _errors_by_metric(found: StudyFindings, kind: str, names: Sequence[str]) -> 
             if (said := error_text([rows], metric, ends=True)) is not None:
                 lines.setdefault(f"median of {metric.replace('_', ' ')}", {})[name] = said
         if wrong := rows.filter(pl.col("error").is_infinite()).height:
-            lines.setdefault("points called saturated that were not", {})[name] = f"{wrong}"
+            lines.setdefault("points falsely predicted as saturated", {})[name] = f"{wrong}"
         inside, known = count_inside(rows) if kind in (BLIND_AT_RATE, BLIND_AT_SPEED) else (0, 0)
         if known:
             lines.setdefault("", {})[name] = f"{inside} of {known} inside"
@@ -220,9 +220,7 @@ def _choices(found: StudyFindings) -> list[str]:
         said = f"best by {one.model}: {factors_text(one.factors, found.varied)}"
         if one.regret is not None and one.best_factors is not None:
             ends = f" [{percent(one.interval[0])}, {percent(one.interval[1])}]" if one.interval else ""
-            said += (
-                f"; {percent(one.regret)}{ends} from the best measured ({factors_text(one.best_factors, found.varied)})"
-            )
+            said += f"; {percent(one.regret)}{ends} from the best measured one ({factors_text(one.best_factors, found.varied)})"
         lines.append(said)
     return lines
 

@@ -26,6 +26,6 @@ def end_lines(found: StudyFindings, verdict: Sequence[str]) -> list[str]:
         *analysed,
     ]  # without when predictions were written, which the answer says
     if len(taken) > 1:
-        more[0] += f"; {len(taken) - 1} more such lines in the whole verdict"
+        more[0] += f"; {len(taken) - 1} more such lines in the full verdict"
     room = MOST - len(missing)
     return [*[*answers[:room], *more][:room], *missing]

@@ -50,8 +50,10 @@ def trial(
     refuse_checked(where)
     series = fresh_seed() if seed is None else seed
     common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True, "beside_others": True}
-    told(f"a service with {WORKERS} workers, each kept {seconds(MEAN_S, 1)} by a request on average, as by a database")
-    told(f"schedules repeat with --seed {series}")
+    told(
+        f"a service with {WORKERS} workers, a request keeps one of them for {seconds(MEAN_S, 1)} on average, as a database would"
+    )
+    told(f"repeat the same schedules with --seed {series}")
     with _service(WORKERS) as service:
         folders = measure(
             service.url, where / "runs", rates_per_s=RATES, factors={"workers": WORKERS}, seed=series,

@@ -70,5 +70,5 @@ class Trial:
         inside = sum(bool(one.inside) for one in counted)
         return (
             f"{inside} of {len(counted)} measured values in their {percent(self.level, 0)} intervals; {seconds(self.took_s)}; "
-            f"all of it is in {self.folder}"
+            f"all files are in {self.folder}"
         )

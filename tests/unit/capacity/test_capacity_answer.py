@@ -25,7 +25,7 @@ def test_failures_are_an_upper_end_and_leave_the_lower_one() -> None:
     notes: list[str] = []
     found = _within_failures(RateInterval(500, 300, 800), runs, ASKED, notes)
     assert found is not None and (found.low, found.high) == (300, 450) and 400 <= found.value <= 450
-    assert notes == ["requests failed at 450 /s; what was asked was met at 400 /s"]
+    assert notes == ["requests failed at 450 /s; the objective was met at 400 /s"]
 
 
 def test_an_answer_below_the_failures_has_no_end_above_them() -> None:

@@ -24,10 +24,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
     ("saturation", "name", "said"),
     [
         (RateInterval(330, 310, 350), "CPU of processes", "what limits it: CPU of processes, "),
-        (RateInterval(200, 190, 210), "", "was not watched"),
-        (RateInterval(300, 200, None), "", "cannot be told"),
-        (RateInterval(300, 200, 420), "", "one run would tell: at 180 /s, or with --saturate"),
-        (None, "", "nothing says where it saturates"),
+        (RateInterval(200, 190, 210), "", "was not measured"),
+        (RateInterval(300, 200, None), "", "cannot be determined"),
+        (RateInterval(300, 200, 420), "", "one more run would show it: at 180 /s, or with --saturate"),
+        (None, "", "do not show where it saturates"),
     ],
 )
 def test_by_the_utilisation_law(

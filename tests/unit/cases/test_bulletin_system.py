@@ -76,7 +76,7 @@ def test_cores_that_cannot_be_had_are_refused(given: dict[str, Any], said: str) 
 
 
 def test_options_of_a_database_that_there_is_not_are_refused() -> None:
-    with pytest.raises(InputError, match="say database = true"):
+    with pytest.raises(InputError, match="set database = true"):
         system(False, database_settings={"shared_buffers": "1GB"})
     with pytest.raises(InputError, match=r"give 0.001 to 10"):
         system(scale=0.0001)
@@ -109,7 +109,7 @@ def test_a_slow_disk_has_a_rate_and_is_a_resource() -> None:
     assert slow.settled({"disk_bps": 20e6, "checkpoint_pause_s": 0.5}, "x")["disk_bps"] == 20e6
     with pytest.raises(InputError, match=r"\[system\] disk: '2 disks'; give a number of bytes"):
         system(disk="2 disks")
-    with pytest.raises(InputError, match="say database = true"):
+    with pytest.raises(InputError, match="set database = true"):
         system(False, disk="2G")
 
 

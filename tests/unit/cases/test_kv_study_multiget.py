@@ -190,4 +190,4 @@ def test_a_factorial_experiment_shows_variation_errors_and_scale(tmp_path: Path)
     assert "A servers (1, 3), B workers (8, 32)" in variation.note
     assert "analyse the logarithm of the response: effects multiply" in text.markdown
     single = [b for b in effects_blocks("factorial", runs[:4], names, "workload") if isinstance(b, Text)]
-    assert "no errors to look at" in single[0].markdown
+    assert "no errors to examine" in single[0].markdown

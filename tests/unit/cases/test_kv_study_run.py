@@ -114,7 +114,7 @@ def test_whole_configurations_are_held_out(name: str, quick: bool) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("workers = 8", "workers = 0"), "give one at least"),
+        (("workers = 8", "workers = 0"), "give at least one"),
         (("vary = { clients", 'set = { workload = "set" }\nvary = { clients'), "not TOML"),
         (("workers = 8", 'workload = "set"'), "give one of get"),
         (('name = "proxy"', 'name = "fit"'), "choose another name"),
@@ -143,7 +143,7 @@ def test_measured_judged_and_reported(done: StudyResult) -> None:
     held = done.findings.rows(HELD_OUT, "small").filter(pl.col("metric") == "throughput")
     assert held.height == 4 and held["error"].abs().median() < 0.08
     page = done.report.read_text()
-    for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "One station", "Errors where nothing was fitted",
+    for heading in ("Laws", "Limits", "Models", "Maximum throughput and knee", "One station", "Errors of held-out configurations",
                     "net thread", "factorial: throughput, 1/s"):  # fmt: skip
         assert heading in page
 
@@ -155,7 +155,7 @@ def test_a_lost_run_is_done_again_and_no_other(done: StudyResult, tmp_path: Path
     shutil.rmtree(lost)
     said: list[str] = []
     again = run_study(done.folder.parent / "study.toml", out=out, say=said.append)
-    assert said[0] == "17 of 18 runs are there already" and len([line for line in said if line.startswith("run ")]) == 1
+    assert said[0] == "17 of 18 runs already exist" and len([line for line in said if line.startswith("run ")]) == 1
     assert again.verdict == done.verdict
     with pytest.raises(StudyError, match="another study"):
         run_study(done.folder.parent / "study.toml", out=out, seed=2)

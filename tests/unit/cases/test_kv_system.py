@@ -47,8 +47,8 @@ def test_points_lack_what_their_design_lacks() -> None:
     [
         ({"workload": "got"}, "use set, get, mixed or multi-KEYS"),
         ({"design": "threaded"}, "give one of none, direct, staged"),
-        ({"workers": 0}, 'give one at least, or design = "direct"'),
-        ({"proxies": 0}, 'give one at least, or design = "none"'),
+        ({"workers": 0}, 'give at least one, or design = "direct"'),
+        ({"proxies": 0}, 'give at least one, or design = "none"'),
         ({"servers": 4}, r"give a value in \[1.0, 3.0\]"),
         ({"value_bytes": 1 << 15}, r"give a value in \[1.0, 16384"),
         ({"client": 4}, "did you mean clients\\? \\(use one of design, servers"),

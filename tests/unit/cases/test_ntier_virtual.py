@@ -49,7 +49,7 @@ def test_the_same_words_give_the_same_packages_however_cores_are_numbered() -> N
     assert chosen["0-3|4-7", "numbered"] == chosen["even|odd", "numbered"] == (0, 1, 2, 3)
     with pytest.raises(LabError, match="its packages have 4 and 4 processors"):
         factors(cores=5, placement="same_package")
-    with pytest.raises(InputError, match="give users"):
+    with pytest.raises(InputError, match="set users"):
         factors(rate_per_s=10.0)
 
 
@@ -145,7 +145,7 @@ def test_the_study_finds_the_effects(small: tuple[Any, list[str]]) -> None:
     found, verdict = small
     told = "\n".join(verdict)
     assert "scale-up: throughput grows up to 4 cores; with 8 it is -1" in told
-    assert "package-pairs: taken of 3 models" in told
+    assert "package-pairs: best of 3 models" in told
     assert set(found.rows("held out", "package-pairs")["section"]) == {"mapping"}
     assert "placement same_package against spread: throughput 1.2" in told
     assert "cpu 100.0% busy with spread, 100.0% with same_package" in told

@@ -121,7 +121,7 @@ def test_a_file_that_takes_no_o_direct(tmp_path: Path, monkeypatch: pytest.Monke
     ({"reasons": []}, []),
     ({"reasons": ["disturbed: the hypervisor took 3% of a core"]}, [DISTURBED]),
     ({"reasons": ["5 of 10 requests after the warm-up failed (timeout: 5); at most 1%", "times are out of order: …"]}, [FAILED, INVALID]),
-    ({"reasons": ["beyond capacity: 0.970 of the 1000 I/Os that were due were done in time; …"]}, [SATURATED]),
+    ({"reasons": ["beyond capacity: 0.970 of the 1000 I/Os were done in time; …"]}, [SATURATED]),
 ])  # fmt: skip
 def test_what_makes_a_run_invalid_is_what_keeps_it_out_of_the_effects(
     tmp_path: Path, manifest: dict[str, object], verdicts: list[str]

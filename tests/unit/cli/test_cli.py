@@ -247,7 +247,7 @@ def test_predict_prints_one_json_object(sojourn: Sojourn) -> None:
 
 @pytest.mark.parametrize(
     ("number", "remedy"),
-    [(errno.ENOSPC, "free space"), (errno.EACCES, "what you may do there")],
+    [(errno.ENOSPC, "free space"), (errno.EACCES, "its permissions")],
     ids=["full", "denied"],
 )
 def test_an_error_of_the_system_is_one_line_too(

@@ -108,7 +108,7 @@ def test_methods(shop: Path) -> None:
     assert "mva" in run("methods").output and "two-class/priority" in run("methods").output
     told = run("methods", shop).output
     assert "auto takes it" in told and "needs one multicore" not in " ".join(told.split())
-    assert "others do not apply: --all says why" in told  # issue 29, point 12: 34 lines of no
+    assert "others do not apply: --all shows why" in told  # issue 29, point 12: 34 lines of no
     assert "needs one multicore" in " ".join(run("methods", shop, "--all").output.split())
     rows = {row["name"]: row for row in json.loads(run("methods", shop, "--json").output)["methods"]}
     assert rows["mva"]["applies"] and rows["mva"]["exact"] and not rows["two-class/paper"]["applies"]

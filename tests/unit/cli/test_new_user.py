@@ -83,10 +83,10 @@ def test_a_page_that_fails_every_time_is_a_line_of_the_table(
 def test_response_times_say_from_when_to_when(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure_table.show([(RunFolder.open(runs / "rate-60"), [])], runs)
     assert measure_table.MEANT in capsys.readouterr().out
-    assert "until its answer had come to this host" in measure_table.MEANT
+    assert "until its answer arrived at this host" in measure_table.MEANT
     print_terminal(runs_document(run_folders([runs])))
     page = " ".join(capsys.readouterr().out.split())
-    assert page.count("from when a request was due until its answer had come to this host") == 2
+    assert page.count("from when a request was due until its answer arrived at this host") == 2
     assert "{'" not in page and '{"' not in page, "a dict of Python"
 
 
@@ -94,7 +94,7 @@ def test_a_folder_without_a_manifest_is_told(runs: Path, tmp_path: Path) -> None
     run_at(tmp_path, 60)
     (tmp_path / "half").mkdir()
     (tmp_path / "half/requests.parquet").write_bytes((runs / "rate-60/requests.parquet").read_bytes())
-    told = f"{tmp_path / 'half'}: no manifest.json, so it is no run folder"
+    told = f"{tmp_path / 'half'}: no manifest.json, so it is not a run folder"
     assert told in observe_runs([tmp_path]).left_out
     answer = sojourn("report", tmp_path, "--out", tmp_path / "report.html")
     assert answer.exit_code == 0 and f"left out: {told}" in answer.stderr
@@ -149,8 +149,8 @@ mu1_per_s = [3301.0, 3200.0, 3400.0]
 KINDS = {
     "study.toml": ("a study file", "`sojourn study` runs it"),
     "shop.toml": ("a model file", "`sojourn solve` answers it"),
-    "fitted.toml": ("a fitted model file", "`sojourn predict` and `sojourn validate --model` take it"),
-    "old.toml": ("a fit of two-class or mmm by an earlier version", "`sojourn fit RUNS --model web-models`"),
+    "fitted.toml": ("a fitted model file", "`sojourn predict` and `sojourn validate --model` read it"),
+    "old.toml": ("a two-class or mmm fit of an earlier version", "`sojourn fit RUNS --model web-models`"),
     "notes.md": ("a page of text", ""),
 }
 

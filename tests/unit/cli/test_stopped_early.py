@@ -50,7 +50,7 @@ def test_a_service_that_was_killed_says_so_also_where_it_is_stopped_at_that_mome
     end_in_good_order()
     process = SimpleNamespace(pid=17, returncode=-9, poll=lambda: -9)
     service: Any = SimpleNamespace(worker=SimpleNamespace(process=process, result=result))
-    with pytest.raises(ServiceError, match="process 17 was ended by SIGKILL; what it served is not known"):
+    with pytest.raises(ServiceError, match="process 17 was ended by SIGKILL; the service's counts are not known"):
         Watched("serve kv", service, str).until_stopped("it listens")
 
 

@@ -50,7 +50,7 @@ def test_a_seed_that_nobody_gave_is_another_each_time_and_told(
     tmp_path: Path, made: list[tuple[str, str, int]]
 ) -> None:
     one, two = (compared(tmp_path / name, 2)[-1] for name in ("one", "two"))
-    assert one != two and one.startswith("order and schedules repeat with --seed ")
+    assert one != two and one.startswith("order and repeat the same schedules with --seed ")
     made.clear()
     compared(tmp_path / "again", 2, seed=int(one.split()[-1]))
     with pytest.raises(RunFolderError, match="its runs have the seed"):
@@ -61,7 +61,7 @@ def test_a_series_that_was_answered_takes_no_more_blocks(tmp_path: Path, made: l
     told = compared(tmp_path, 2)
     assert compared(tmp_path, 2) == told, "the same answer again is no other look"
     made.clear()
-    with pytest.raises(RunFolderError, match="answered with 2 blocks.*begin a new series"):
+    with pytest.raises(RunFolderError, match="evaluated with 2 blocks.*begin a new series"):
         compared(tmp_path, 3)
     assert made == []
 

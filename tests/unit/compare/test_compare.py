@@ -64,9 +64,9 @@ def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -
         [one for rate in (50, 60, 70, 80) for one in side([f * 0.010, f * 0.014, f * 0.009], rate)] for f in (1, 1.02)
     )
     found = compare_values(a, b)
-    assert f"{found['mean'].more_runs} more runs of each side in each condition would tell" in found.first_line()
+    assert f"{found['mean'].more_runs} more runs of each side in each condition would decide" in found.first_line()
     few = compare_values(side([0.010, 0.014, 0.009]), side([0.010, 0.014, 0.009] * 3), names=("old", "new"))
-    told = f"{few['mean'].more_runs} more runs of old, and at least as many of new in all, would tell"
+    told = f"{few['mean'].more_runs} more runs of old, and at least as many of new in all, would decide"
     assert told in few.first_line()
 
 
@@ -81,7 +81,7 @@ def test_runs_at_several_rates_are_pairs_by_rate() -> None:
     b = [*side([0.0202], 50), *side([0.0598], 100), *side([0.12], 150), *side([9.0], 200)]
     found = compare_values(a, b)
     assert found.verdict == "worse" and found["mean"].change == pytest.approx(1.0, abs=0.01)
-    assert found.design.startswith("3 pairs, a condition each")
+    assert found.design.startswith("3 pairs, one per condition")
     assert any("left out of B" in note and "rate_per_s = 200" in note for note in found.notes)
 
 
@@ -137,7 +137,7 @@ def test_a_side_whose_runs_were_overloaded_is_not_called_better_or_equivalent() 
     for factor in (1.0, 0.7):
         found = compare_values(side(A), [*side([factor * t for t in A]), *bad])
         assert found.verdict == "cannot tell" and "overloaded" in found.first_line()
-        assert any("B is not called better or equivalent" in note for note in found.notes)
+        assert any("B cannot be called better or equivalent" in note for note in found.notes)
     assert compare_values(side(A), [*side([1.3 * t for t in A]), *bad]).verdict == "worse"
     assert compare_values([*side(A), *bad], side([0.7 * t for t in A])).verdict == "better"
     failed = side([9.0], reasons=("90 of 300 requests after the warm-up failed (HTTP 500: 90); at most 1%",))

@@ -38,7 +38,7 @@ def test_the_solver_is_the_closed_form() -> None:
     assert np.isnan(says(np.array([0.1, 0.1]))[1:]).all()
     with pytest.raises(ModelError, match="disk"):
         observer(sj.Model.parse(MODEL), ["demands_s.disk.a"], ROWS)
-    with pytest.raises(InputError, match="give the demands to learn"):
+    with pytest.raises(InputError, match="give the demands to estimate"):
         observer(sj.Model.parse(MODEL), [], ROWS)
 
 

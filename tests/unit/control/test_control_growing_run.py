@@ -104,7 +104,7 @@ def test_the_demand_of_a_run(run: Path) -> None:
     words = ["fit", "--follow", str(run.parent), "--model", "mmm", "--set", "workers=4,window_s=5,demand_s=0.013"]
     lines = CliRunner().invoke(command_line(), words).output.splitlines()
     assert len(lines) == 11 and lines[0].startswith("5.0 s: ")
-    assert [k for k, line in enumerate(lines) if "what was fitted is stale" in line] == [0]
+    assert [k for k, line in enumerate(lines) if "the fit is out of date" in line] == [0]
     assert all(", stale" in line for line in lines)
 
 
@@ -116,5 +116,5 @@ def test_what_is_missing(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at least 100 s, or a shorter window_s"):
         list(follow(run, workers=4, window_s=100))
     growing = GrowingRunFolder(run, tmp_path / "live", 4, weight=2)
-    with pytest.raises(RunFolderError, match="not each of its requests"):
+    with pytest.raises(RunFolderError, match="only some of its requests"):
         list(growing_windows(growing.folder, 2.0, 4, 30.0, growing.clock, growing.sleep))

@@ -99,7 +99,7 @@ def down_to_two(seen: Seen, state: Any) -> tuple[Set, Any]:
         ({"utilisation": math.nan}, "no reduction: utilisation is nan"),
         ({"throughput_per_s": -1.0}, "no reduction: throughput_per_s is -1.0"),
         ({"utilisation": 100.0}, "no reduction: utilisation is 100"),
-        ({"waiting": 9.0}, "no reduction: 9 wait, the queue drains first"),
+        ({"waiting": 9.0}, "no reduction: 9 wait; the queue has to drain first"),
     ],
 )
 def test_no_reduction(figures: dict[str, Any], why: str) -> None:

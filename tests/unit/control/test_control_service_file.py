@@ -63,7 +63,7 @@ def test_a_value_that_is_no_figure_is_told() -> None:
 
 @pytest.mark.parametrize("text", ["a b", "1st", "{}", 'it{a="b"', "it 3\nother 4", "", "it{a=b}", "# it"])
 def test_not_a_series(text: str) -> None:
-    with pytest.raises(InputError, match="give a name as the page has it"):
+    with pytest.raises(InputError, match="give a name as on the page"):
         MetricSeries.parsed(text, "here")
 
 
@@ -184,7 +184,7 @@ def test_pages_that_are_none(shop: MetricsServer, tmp_path: Path) -> None:
         ('[workers]\nset = []', SERIES, 10, "workers.set"),
         ('[workers]\nset = "scale {value}"', SERIES, 10, "workers.set"),
         ('[worker]\nset = ["scale", "{value}"]', SERIES, 9, "did you mean workers"),
-        ("", SERIES + 'workers = "a b"', 8, "give a name as the page has it"),
+        ("", SERIES + 'workers = "a b"', 8, "give a name as on the page"),
         ("", "[series]\ndepartures = 3", 4, "series."),
     ],
 )  # fmt: skip
@@ -199,7 +199,7 @@ def test_mistakes_in_the_file(tmp_path: Path, more: str, series: str, line: int,
 def test_a_command_that_fails_hangs_or_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="ended with 3: no rights"):
         ran([sys.executable, "-c", "import sys; sys.exit((print('no rights', file=sys.stderr), 3)[1])"], tmp_path, 30.0)
-    with pytest.raises(LabError, match="took more than 0.2 s, and was ended"):
+    with pytest.raises(LabError, match="took more than 0.2 s, and was stopped"):
         ran([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, 0.2)
     with pytest.raises(LabError, match="cannot be started"):
         ran(["./nothing-here"], tmp_path, 1.0)

@@ -41,14 +41,14 @@ QUEUE = replace(FINE, waiting=9.0)
         (Set(cap=50), LATE, {"settings": ["cap"]}, {"cap": 100}, "cap: no reduction: metrics are late"),
         (Set(cap=50), QUEUE, {"settings": ["cap"]}, {"cap": 50}, ""),  # a lower cap drains the queue
         (Set(cores=1), QUEUE, {"settings": ["cores"]}, {"cores": 2},
-         "cores: no reduction: 9 wait, the queue drains first"),
+         "cores: no reduction: 9 wait; the queue has to drain first"),
         (Set(cores=4), QUEUE, {"settings": ["cores"]}, {"cores": 4}, ""),
         (Set(steering="one core"), LATE, {"settings": ["steering"]}, {"steering": "spread"},
          "steering: no reduction: metrics are late"),
         (Set(steering="spread"), replace(LATE, steering="one core"), {"settings": ["steering"]}, {"steering": "spread"}, ""),
         (Set(steering="all over"), FINE, {"settings": ["steering"]}, {"steering": "spread"},
-         "the policy gave steering = 'all over', not one of one core, spread"),
-        (Set(cap=True), FINE, {"settings": ["cap"]}, {"cap": 100}, "the policy gave cap = True, not a whole number"),
+         "the policy returned steering = 'all over', not one of one core, spread"),
+        (Set(cap=True), FINE, {"settings": ["cap"]}, {"cap": 100}, "the policy returned cap = True, not a whole number"),
     ],
 )  # fmt: skip
 def test_each_setting_within_the_rails(

@@ -217,7 +217,7 @@ def test_what_adds_or_interacts_otherwise_is_left_alone() -> None:
         [{"a": a, "b": b, "y": 5.0 + a * b + 0.01 * k} for a in (-1, 1) for b in (-1, 1) for k in range(3)]
     )
     assert additivity(crossed, "y").power == 1.0
-    assert "nothing to judge by" in additivity(crossed.with_columns(y=-pl.col("y")), "y").suggestion
+    assert "too few data to judge" in additivity(crossed.with_columns(y=-pl.col("y")), "y").suggestion
 
 
 def test_an_analysis_reports_variation_by_effect_and_the_scale() -> None:

@@ -115,7 +115,7 @@ def test_more_comes_than_leaves() -> None:
     levels = series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.5))
     over = replace(levels[-1], offered_per_s=130.0, throughput_per_s=100.0, response_s=3.0)
     found = diagnose_levels([*levels, over])
-    assert found.kind == "unseen" and "more comes than leaves" in found.sentence
+    assert found.kind == "unseen" and "more requests arrive than leave" in found.sentence
     assert found.full_per_s is not None and found.full_per_s[0] == 100.0
     full = replace(over, resources=(WatchedResource("cores 0-1", "cores", 0.96),))
     assert diagnose_levels([*levels, full]).kind == "cores"
@@ -129,7 +129,7 @@ def test_more_comes_than_leaves() -> None:
             {"connections": 8, "sent_s": 0.1, "response_s": 0.4},
             "8 of its 8 connections are in use (Little's law), and 75 %",
         ),
-        ({"client_shares": 0.45}, "45 % of the service's cores, beside 50 % by cores 0-1"),
+        ({"client_shares": 0.45}, "45 % of the service's cores, which are otherwise 50 % busy"),
     ],
 )
 def test_the_client(what: dict[str, Any], words: str) -> None:

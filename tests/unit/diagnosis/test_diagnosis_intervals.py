@@ -77,7 +77,7 @@ def test_a_client_that_is_idle_is_not_the_limit() -> None:
     found = diagnose_levels(half)
     assert (
         found.kind == "unknown"
-        and "other programs held it up" in found.sentence
+        and "other programs delayed it" in found.sentence
         and "55 % of the response" in found.sentence
     )
 

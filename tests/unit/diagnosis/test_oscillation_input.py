@@ -104,7 +104,7 @@ def test_only_the_window_counts_and_a_missed_sample_is_filled(tmp_path: Path) ->
 def test_a_record_with_holes_is_refused(tmp_path: Path) -> None:
     times = [STEP_S * k for k in range(60) if k % 7]
     run = folder(tmp_path / "run", counters(times, disks__vda__io_ms=[0.5] * (len(times) - 1)))
-    with pytest.raises(RunFolderError, match=r"samples are missing in .*% of its window"):
+    with pytest.raises(RunFolderError, match=r"samples are missing for .*% of its window"):
         busy_series(run, ["disk:vda"])
 
 
@@ -126,7 +126,7 @@ def test_what_was_not_recorded_is_told_with_what_was(tmp_path: Path, name: str, 
 
 def test_a_resource_cannot_be_busier_than_its_capacity(tmp_path: Path) -> None:
     less = {"db": {"capacity": 0.25, "cgroup": "db"}}
-    with pytest.raises(InputError, match=r"db is busy 1.20 of its capacity; give the study its true capacity"):
+    with pytest.raises(InputError, match=r"db is busy 1.20 of its capacity; set its true capacity in the study"):
         busy_series(small(tmp_path / "run", resources=less), ["db"])
 
 
@@ -158,7 +158,7 @@ def test_columns_with_times_in_seconds_dates_or_an_interval(tmp_path: Path) -> N
     [
         ("t_s,cpu,dsk", ["0,1,1"] * 3, "no column 'disk'; it has t_s, cpu, dsk"),
         ("when,cpu,disk", ["0,1,1"] * 3, "no column of times; give --interval 100ms, or --time COLUMN"),
-        ("t_s,cpu,disk", ["0,1,1", "0.1,,1", "0.2,1,1"], r"x.csv:3: None in cpu; give a number in each line"),
+        ("t_s,cpu,disk", ["0,1,1", "0.1,,1", "0.2,1,1"], r"x.csv:3: None in cpu; every line needs a number"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,idle", "0.2,1,1"], r"x.csv:3: 'idle' in disk"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,NaN"], r"x.csv:3: .*nan.* in disk"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,1", "0.05,1,1", "0.2,1,1"], r"x.csv:4: times do not grow"),

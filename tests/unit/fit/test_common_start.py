@@ -73,7 +73,9 @@ def test_what_is_put_in_is_found_and_new_runs_are_predicted_as_they_begin(tmp_pa
     fitted = fit(runs(20.0), model, draws=60)
     assert fitted.estimates["service_s.cpu.user.mean"].value == pytest.approx(WORK_S, rel=0.02)
     assert (
-        "all customers begin at once" in fitted.message and fitted.model_error is not None and fitted.model_error < 0.03
+        "all customers begin at the same time" in fitted.message
+        and fitted.model_error is not None
+        and fitted.model_error < 0.03
     )
     told = fitted.predict({"users": 25}, 0.9)
     assert told.value("response_time") == pytest.approx(together(25), rel=0.02)

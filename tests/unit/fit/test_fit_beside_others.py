@@ -37,7 +37,9 @@ def test_runs_beside_other_work_are_better_than_none(tmp_path: Path) -> None:
     assert [run.name for run in runs.runs] == ["rate-20", "rate-60"]
     left, beside = runs.notes()
     assert left.startswith("left out: rate-40") and "not stationary" in left
-    assert beside.startswith("2 of 2 runs were made beside other work, and so is what is predicted: rate-20: disturbed")
+    assert beside.startswith(
+        "2 of 2 runs were made beside other work, and the predictions assume the same: rate-20: disturbed"
+    )
 
 
 def test_where_most_runs_are_valid_a_disturbed_one_is_left_out(tmp_path: Path) -> None:

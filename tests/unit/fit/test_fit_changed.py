@@ -24,7 +24,7 @@ def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
     text = OPEN % FREE + '[factors]\nworkers = "stations.cpu.servers"\n'
     runs = FitRuns([mmm_run(rate, workers=2) for rate in RATES])
     fitted = fit(runs, sj.Model.parse(text), draws=40)
-    with pytest.raises(FitError, match="say one of them"):
+    with pytest.raises(FitError, match="give only one of them"):
         fitted.predict({"rate_per_s": 50.0, "workers": 4, "stations.cpu.servers": 3})
     assert fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": 3}).value("utilisation", "cpu") == pytest.approx(
         1 / 3, rel=0.1

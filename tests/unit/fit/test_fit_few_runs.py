@@ -38,7 +38,7 @@ def test_one_run_has_the_interval_of_its_sampling_error() -> None:
     half = 1.645 * np.hypot(np.sqrt(ERROR**2 - (1.5 * 0.01) ** 2), FLOOR["response_time"]) * (1 - 0.6)
     assert value == pytest.approx(0.02 * np.exp(ERROR**2 / 2 * (1 - 0.6)), rel=1e-3)
     assert np.log(high / low) / 2 == pytest.approx(half, rel=0.1)
-    assert "no more runs than unknowns: intervals are the sampling error within each run" in fitted.message
+    assert "no more runs than unknowns: intervals include the sampling error within runs" in fitted.message
 
 
 def test_a_run_with_two_numbers_has_an_interval_too() -> None:

@@ -120,7 +120,7 @@ def test_a_text_without_a_number_is_refused_by_name() -> None:
     ("old", "new", "said"),
     [
         ("keys = 1", "keys = { free = true }", "keys is a factor of the runs"),
-        ("servers = 2", 'servers = "2 + request_s"', "a whole number cannot be free"),
+        ("servers = 2", 'servers = "2 + request_s"', "a whole number cannot be fitted"),
     ],
 )
 def test_what_cannot_be_unknown_is_refused(old: str, new: str, said: str) -> None:

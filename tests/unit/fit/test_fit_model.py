@@ -120,7 +120,7 @@ def test_validation_scores_the_interval_of_a_new_run() -> None:
 
 def test_the_right_number_of_servers_is_chosen_and_ties_are_said() -> None:
     chosen = choose_model(RUNS)
-    assert chosen.name.startswith("2 servers") and chosen.good and "taken of" in chosen.why
+    assert chosen.name.startswith("2 servers") and chosen.good and "best of" in chosen.why
 
 
 def test_where_no_model_fits_it_says_so() -> None:
@@ -140,7 +140,7 @@ WRONG = [
     (OPEN % FREE + '[factors]\nrate_per_s = "classes.user.rate_per_s = open(1)"\n', RUNS, "arithmetic of factors"),
     (OPEN % FREE, FitRuns([mmm_run(20.0)]), "1 configurations for 2 unknowns"),
     (OPEN.replace("servers = 2", 'servers = 2\n[stations.wire]\nkind = "delay"') % FREE + "wire = { user = { free = true } }\n",
-     RUNS, "the runs do not tell"),
+     RUNS, "the runs do not determine"),
 ]  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def test_unknowns_in_a_file() -> None:
         with pytest.raises(ModelError, match=rf"factors\.workers: nothing stands at {path}; "):
             sj.Model.parse(OPEN % FREE + f'[factors]\nworkers = "{path} = workers / 2"\n')
     with pytest.raises(
-        ModelError, match=r"model:3: stations\.cpu\.servers: a whole number cannot be free; .* --model auto"
+        ModelError, match=r"model:3: stations\.cpu\.servers: a whole number cannot be fitted; .* --model auto"
     ):
         sj.Model.parse(OPEN.replace("servers = 2", "servers = { free = true }") % FREE)
     with pytest.raises(ModelError, match=r"observed\.gpu"):
@@ -214,7 +214,7 @@ def test_the_next_runs_are_where_they_teach_most() -> None:
 def test_with_as_many_unknowns_as_configurations_no_error_of_the_model_is_known() -> None:
     fitted = fit(FitRuns([mmm_run(rate) for rate in (20.0, 20.0, 80.0, 80.0)]), sj.Model.parse(OPEN % FREE))
     assert fitted.model_error is None and "the model's own error is not known" in str(fitted)
-    assert "not known, and not in them" in fitted.predict({"rate_per_s": 50.0}).message
+    assert "which is not known" in fitted.predict({"rate_per_s": 50.0}).message
     assert parse(to_toml(fitted), "fitted.toml", sj.FittedModel).model_error is None
 
 

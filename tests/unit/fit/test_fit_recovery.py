@@ -79,7 +79,7 @@ def test_a_service_that_is_not_the_model_is_told(name: str) -> None:
 
 def test_what_no_run_can_tell_is_refused_by_name() -> None:
     (row,) = rows("variance of service under processor sharing", 700)
-    assert row["kind"] == "refused" and "do not tell demands_s.cpu.user.scv" in row["name"]
+    assert row["kind"] == "refused" and "do not determine demands_s.cpu.user.scv" in row["name"]
     (row,) = rows("two delays, of which only the sum is seen", 700)
     assert "demands_s.net.user and demands_s.wire.user apart" in row["name"]
 

@@ -28,17 +28,17 @@ def test_issue_26_15_a_service_time_and_its_visits(visits: str) -> None:
     """Only their product is ever seen, at every load and by whatever is watched: nothing that could be measured is promised."""
     text = '[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 30.0\n[service_s.cpu]\nuser = { free = true }\n[visits.cpu]\n'
     with pytest.raises(
-        FitError, match=r"the runs do not tell service_s\.cpu\.user and visits\.cpu\.user apart"
+        FitError, match=r"the runs do not determine service_s\.cpu\.user and visits\.cpu\.user separately"
     ) as caught:
         fit(RUNS, sj.Model.parse(text + f"user = {{ {visits} }}\n"))
-    assert "neither another load nor a resource that is watched tells them" in str(caught.value)
+    assert "neither another load nor another measured resource determines them" in str(caught.value)
     assert "users" not in str(caught.value)
 
 
 def test_issue_26_15_what_would_tell_is_asked_of_the_model() -> None:
     """Two single servers in a row, a time each: interchangeable, which utilisation of either tells (U = X D)."""
     with pytest.raises(
-        FitError, match=r"apart; give one of them, or watch its resource in \[observed\] \(station"
+        FitError, match=r"apart; give one of them, or measure its resource in \[observed\] \(station"
     ) as caught:
         fit(RUNS, sj.Model.parse(TWO_EQUAL))
     assert "cpu or disk" in str(caught.value)
@@ -55,9 +55,9 @@ def test_issue_29_12_a_resource_that_is_watched_is_no_remedy(watched: bool) -> N
         FitRun(one.name, one.factors, one.means, {"processes": one.factors["rate_per_s"] * 0.01})
         for one in (mm1_run(rate) for rate in (0.5, 1.0, 1.5, 2.0))
     ]
-    with pytest.raises(FitError, match="do not tell") as caught:
+    with pytest.raises(FitError, match="do not determine") as caught:
         fit(FitRuns(runs), sj.Model.parse(text))
-    assert ("watch its resource" in str(caught.value)) is not watched
+    assert ("measure its resource" in str(caught.value)) is not watched
     assert "measure nearer to saturation" in str(caught.value) or "vary" in str(caught.value)
 
 

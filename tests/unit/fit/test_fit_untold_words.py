@@ -143,7 +143,7 @@ def _host_runs(model: sj.Model, points: Points) -> FitRuns:
 def test_what_one_core_does_not_tell_of_several(variant: str) -> None:
     """No page crosses to another core where there is one; a second NIC needs a second core first."""
     model, points = sj.Model.parse(MULTICORE % variant), _rates(100, 200, 300, 400, cores=1, nics=1)
-    with pytest.raises(FitError, match=r"do not tell stations\.cpu\.crossing_s; give it, or vary cores too"):
+    with pytest.raises(FitError, match=r"do not determine stations\.cpu\.crossing_s; give it, or vary cores too"):
         fit(_host_runs(model, points), model, draws=20)
     fitted = fit(_host_runs(model, [*points, *_rates(100, 300, 600, cores=2, nics=1)]), model, draws=20)
     for path, value in HOST.items():

@@ -116,7 +116,7 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     ("old", "new", "remedy"),
     [
         ('station = "client"', 'station = "clent"', "client"),
-        ("users = 10 }", "users = 11 }", "give factors that some run has"),
+        ("users = 10 }", "users = 11 }", "use factors that some run has"),
         ('per = "throughput"', 'per = "throughputs"', "throughput"),
     ],
 )

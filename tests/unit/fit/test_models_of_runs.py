@@ -114,7 +114,7 @@ def test_a_question_and_a_plan_ask_the_model_of_these_runs(fitted: FittedModel) 
 
 def test_two_models_that_could_be_of_the_same_run_are_refused() -> None:
     other = sj.Model.parse(TEXT.format(name="small").replace("design =", "users ="))
-    with pytest.raises(InputError, match="some runs may be of both") as error:
+    with pytest.raises(InputError, match="some runs may belong to both") as error:
         sj.fit_rivals(runs(), {**MODELS, "other": other})
     assert error.value.place == "where" and "same factors" in error.value.remedy
 

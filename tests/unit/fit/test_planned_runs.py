@@ -40,7 +40,7 @@ def test_what_the_runs_will_tell_passes(model: str, points: list[dict[str, float
     ("model", "points", "parts"),
     [
         # alike at every load: only what either of them is busy with tells which is which (U = X D)
-        (TWO, RATES, ("service_s.cpu.user and service_s.disk.user apart", "watch its resource", "cpu or disk")),
+        (TWO, RATES, ("service_s.cpu.user and service_s.disk.user apart", "measure its resource", "cpu or disk")),
         # a time and its visits are seen as their product alone
         (
             ONE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n",
@@ -51,7 +51,7 @@ def test_what_the_runs_will_tell_passes(model: str, points: list[dict[str, float
         (
             TWO + "[visits]\ncpu = { user = 1.0 }\ndisk = { user = 0.0 }\n",
             RATES,
-            ("not tell service_s.disk.user;", "give it"),
+            ("not determine service_s.disk.user;", "give it"),
         ),
         # one user alone: D and Z stand side by side in the response time
         (

@@ -1,4 +1,4 @@
-"""Rival models of the same runs: averaged where these cannot tell them apart, and one mixture for all numbers of a configuration."""
+"""Rival models of the same runs: averaged where these cannot separate them, and one mixture for all numbers of a configuration."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_beyond_what_was_measured_the_interval_holds_what_each_says() -> None:
     chosen = both()
     assert chosen.name == "two", "of two that predict alike the one with fewer unknowns is named"
     assert sum(weight for weight, _ in chosen.best.weighted) == pytest.approx(1.0)
-    assert "one" in chosen.why and "weight 0." in chosen.why and "cannot tell them apart" in chosen.why
+    assert "one" in chosen.why and "weight 0." in chosen.why and "cannot separate them" in chosen.why
     ends = row(chosen.best, 64.0)
     each = [row(fitted, 64.0)["value"] for fitted in chosen.fits.values()]
     limits = [row(fitted, 64.0, "saturation_rate")["value"] for fitted in chosen.fits.values()]
@@ -63,7 +63,7 @@ def test_a_rival_that_loses_has_no_weight_and_is_still_told() -> None:
     runs = FitRuns([mmm_run(rate, delay_s=0.0) for rate in (20.0, 40.0, 60.0, 80.0, 90.0)])
     chosen = fit_rivals(runs, models(two=TWO, none=NONE))
     assert chosen.name == "two" and not chosen.best.alternatives and chosen.best == chosen.fits["two"]
-    assert set(chosen.fits) == {"two", "none"} and "off where left out, left out of predictions" in chosen.why
+    assert set(chosen.fits) == {"two", "none"} and "error on held-out runs, left out of predictions" in chosen.why
 
 
 @pytest.mark.parametrize("rate", [20.0, 64.0, 90.0, 98.0, 100.0, 104.0, 110.0, 130.0, 400.0])
@@ -121,7 +121,7 @@ def test_a_rival_that_the_runs_do_not_carry_is_left_out_by_name() -> None:
     chosen = fit_rivals(RUNS, models(two=TWO, untold=untold))
     assert set(chosen.fits) == {"two"} and "untold is left out, it cannot be fitted to these runs" in chosen.why
     assert chosen.why.startswith("two: the only model")
-    with pytest.raises(FitError, match="do not tell"):
+    with pytest.raises(FitError, match="do not determine"):
         fit_rivals(RUNS, models(untold=untold))
     with pytest.raises(InputError, match="no model"):
         fit_rivals(RUNS, {})

@@ -83,7 +83,8 @@ def test_a_kernel_without_a_device_is_named(
 
 def test_no_room_is_told_with_both_sizes(tmp_path: Path) -> None:
     with pytest.raises(
-        LabError, match=rf"{tmp_path}: 1e\+06 GB wanted, and 0.27 GB beside it; .* GB are free; give a smaller"
+        LabError,
+        match=rf"{tmp_path}: 1e\+06 GB are requested, and 0.27 GB must stay free; .* GB are free; give a smaller",
     ):
         loop_disk.check_room(tmp_path, 10**15)
 

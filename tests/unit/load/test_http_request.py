@@ -53,7 +53,7 @@ def test_credentials_become_names_of_variables(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pairs(["no colon hush"]), "'Name: value'"),
         (lambda: pairs([": hush"]), "'Name: value'"),
         (lambda: status_list("2xx"), "200,201"),
-        (lambda: targets([URL, URL], [HttpRequest("/a")], HttpRequest("")), "give one that its paths are below"),
+        (lambda: targets([URL, URL], [HttpRequest("/a")], HttpRequest("")), "give a URL that the paths belong to"),
         (lambda: targets([], [HttpRequest("/a")], HttpRequest("")), "give the URL"),
         (lambda: targets([URL], [HttpRequest("/a")], HttpRequest("", method="PUT")), "into the file"),
     ],

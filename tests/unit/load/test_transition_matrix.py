@@ -65,8 +65,8 @@ def test_rows_that_do_not_sum_to_one_are_named(tmp_path: Path) -> None:
     matrix = TransitionMatrix.read(write(tmp_path / "m.csv", "a,0,0.8,0.1,0.3", "b,0.5,0,0,0.4"))
     assert matrix.rows == pytest.approx(np.array([[0, 0.8, 0.1, 0.1], [0.5, 0.1, 0, 0.4]]))
     assert matrix.notes == (
-        "m.csv: row a sums to 1.2; what is above 1 is cut from its end",
-        "m.csv: row b sums to 0.9; the rest asks for the page once more",
+        "m.csv: row a sums to 1.2; the part above 1 is cut off at the row's end",
+        "m.csv: row b sums to 0.9; the rest requests the same page again",
     )
 
 

@@ -122,7 +122,7 @@ def test_frozen_workers_are_one_error_in_bounded_time_and_nothing_is_left() -> N
 
 
 def test_one_frozen_worker_is_an_error_too_when_the_others_have_done_the_rest() -> None:
-    with pytest.raises(WorkerError, match="process 1 of 2 shows no sign of life"), open_workers("local:2") as workers:
+    with pytest.raises(WorkerError, match="process 1 of 2 does not respond"), open_workers("local:2") as workers:
         pids = processes_of(workers)
         threading.Timer(1.0, os.kill, (pids[0], signal.SIGSTOP)).start()
         run_pieces(workers, slow, workers.send(0.05), list(range(60)), still_s=2.0)

@@ -172,7 +172,7 @@ def test_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("given", "words"), [
     ({"load": "900..200"}, "lower end first"), ({"load": "fast"}, "--load"), ({"load": 0}, "above 0"),
     ({"load": "none.csv"}, "none.csv"), ({"objective": "p99 < 50"}, "50ms"), ({"objective": "p99"}, "compare"),
-    ({"objective": "probability({n() > 3}) < 0.1"}, "not asked of many"), ({"objective": "p99(waiting_time{class=x}) < 1s"}, "no class"),
+    ({"objective": "probability({n() > 3}) < 0.1"}, "not available"), ({"objective": "p99(waiting_time{class=x}) < 1s"}, "no class"),
     ({"objective": "utilisation{station=cpuu} < 0.5"}, "did you mean cpu"), ({"vary": {"cores": []}}, "vary"),
     ({"vary": {"coress": [1]}}, "did you mean cores"), ({"vary": {"stations.cpuu.servers": [1]}}, "cpu"),
     ({"vary": {"cores": [0]}}, "servers"), ({"vary": {"cores": range(200_000)}}, "at most"), ({"level": 2}, "level"),
@@ -195,5 +195,5 @@ def test_square_root_staffing() -> None:
 def test_a_load_that_is_varied_is_not_given_too_and_is_judged_by_what_was_measured() -> None:
     model = sj.Model.parse(ONE)
     for name in ("rate_per_s", "classes.user.rate_per_s"):
-        with pytest.raises(InputError, match="is varied, and a load is given"):
+        with pytest.raises(InputError, match="is varied, but a load is also given"):
             sj.plan(model, {name: [10.0, 20.0]}, "mean < 1s", name, load=15.0)

@@ -132,7 +132,7 @@ def test_quantiles_of_a_fit_with_interrupts() -> None:
     fitted = web_fit()
     found = sj.plan(fitted, {"cores": range(1, 9), "nics": [1, 2, 4]}, "p99 < 20ms", "cores + nics", load=700)
     assert found.cheapest is not None and found.first is not None and found.first.chance is not None
-    with pytest.raises(InputError, match="tells no quantiles"):
+    with pytest.raises(InputError, match="provides no quantiles"):
         sj.plan(fitted, {"cores": [1], "nics": [1]}, "p99(waiting_time) < 20ms", "cores", load=100)
 
 

@@ -44,7 +44,7 @@ SYNTAX = [
     ("mean(passage(from {n()==0} to))", 30, "expected"),
     ("probability({n()>=1} at 5ms from)", 33, "expected"),
     ("utilisation in [0.1 0.2]", 21, "expected"),
-    ("@", 1, "has no meaning"),
+    ("@", 1, "is not allowed"),
     ("p99 < 50ms in 99% of 10s window", 12, "in cannot stand here"),
     ("p99 < 50ms in 0% of 10s windows", 12, "share above 0 %"),
     ("p99 < 50ms in 99% of 10x windows", 12, "a length in ms"),
@@ -74,7 +74,7 @@ NAMES = [
     ("y < 3", 1, "no y is known here"),
     ("let f(a) = a; f(1, 2) < 3", 15, "f with 2 arguments"),
     ("rate{station=cpu} > 1/s", 1, "rate has no station"),
-    ("p99 < 1e999ms", 7, "no number that can be held"),
+    ("p99 < 1e999ms", 7, "not a representable number"),
 ]
 ARGUMENTS = [
     ("mean()", 1, "mean with no argument"),
@@ -100,8 +100,8 @@ ARGUMENTS = [
     ("probability({n()>1} at 5ms from within {n()==0})", 28, "within is for the start of a passage"),
 ]
 TYPES = [
-    ("p99 < 50", 7, "write it with its unit: 50ms"),
-    ("rate > 190", 8, "write it with its unit: 190/s"),
+    ("p99 < 50", 7, "give its unit: 50ms"),
+    ("rate > 190", 8, "give its unit: 190/s"),
     ("errors < 5ms", 10, "a time where a number"),
     ("p99 < 190/s", 7, "a rate where a time"),
     ("p99 + 1 < 5ms", 7, "its unit: 1ms"),
@@ -124,12 +124,12 @@ TYPES = [
     ("arrivals subset {n() > 1}", 17, "is needed"),
     ("arrivals > 3", 1, "write rate(…) of it"),
     ("rate(response)", 6, "give arrivals"),
-    ("true < 3", 1, "a yes or no has no value"),
+    ("true < 3", 1, "a condition has no value"),
     ("convolve(response, n())", 20, "is needed"),
     ("p99 ^ p50 < 3", 7, "is needed"),
     ("mean(n()) < 5ms", 13, "a time where a number"),
-    ("probability({n()>1} at 5 from {n()==0})", 24, "write it with its unit: 5ms"),
-    ("probability(response <= 5)", 25, "write it with its unit: 5ms"),
+    ("probability({n()>1} at 5 from {n()==0})", 24, "give its unit: 5ms"),
+    ("probability(response <= 5)", 25, "give its unit: 5ms"),
     ("let f(x) = x + 1; f(5ms) < 6ms", 16, "is needed"),
 ]
 ALL = [*SYNTAX, *NAMES, *ARGUMENTS, *TYPES]

@@ -114,7 +114,7 @@ def test_what_is_refused(mm4: RunFolder, tmp_path: Path) -> None:
     run = write_run(
         tmp_path / "many", manifest={"name": "x"}, requests={"intended_s": start, "done_s": start + 0.2}, app=many
     )
-    assert "not each of its requests" in query("probability({n(app) > 1})", run).why
+    assert "only some of its requests" in query("probability({n(app) > 1})", run).why
 
 
 TWO = """

@@ -74,7 +74,9 @@ def test_littles_law_is_checked_by_what_the_generator_counted(tmp_path: Path, me
 
 def test_a_warm_up_that_may_go_on_is_a_warning(tmp_path: Path) -> None:
     cold = lambda t: RESPONSE * (1 + 9 * np.clip(1 - t / 4, 0, 1)) * np.random.default_rng(1).exponential(1, t.size)  # noqa: E731
-    assert "the warm-up may go on" in "; ".join(judged(tmp_path / "cold", requests(response=cold)).manifest["warnings"])
+    assert "the warm-up may last longer" in "; ".join(
+        judged(tmp_path / "cold", requests(response=cold)).manifest["warnings"]
+    )
     assert judged(tmp_path / "warm", requests()).manifest["warnings"] == []
 
 

@@ -86,9 +86,9 @@ def run(**manifest: Any) -> Any:
 
 def test_the_report_says_what_was_not_checked() -> None:
     known, unknown = run(checks={"others": 0.01}), run(checks={"others": None})
-    assert validity_rule([known]).endswith("and nobody else used the machine.")
-    assert "Whether others used the machine was not checked:" in validity_rule([unknown])
-    assert "was not checked in 1 of 2 runs" in validity_rule([known, unknown])
+    assert validity_rule([known]).endswith("and no other programs used the machine.")
+    assert "It was not checked whether other programs used the machine, because" in validity_rule([unknown])
+    assert "used the machine in 1 of 2 runs" in validity_rule([known, unknown])
     assert "machine" not in validity_rule([run(simulated=True, checks={})])
 
 

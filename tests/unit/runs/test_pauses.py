@@ -118,7 +118,7 @@ def test_a_diagnosis_says_that_a_service_pauses(tmp_path: Path) -> None:
             )
     (told,), (quiet,) = (diagnose([tmp_path / name]).values() for name in ("with", "without"))
     assert (
-        re.match(r"it pauses: for (4[6-9]|5[0-4])\.\d ms", told.pauses)
+        re.match(r"it pauses: on average for (4[6-9]|5[0-4])\.\d ms", told.pauses)
         and "one after 1" in told.pauses
         and quiet.pauses == ""
     )

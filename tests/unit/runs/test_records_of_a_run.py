@@ -92,9 +92,9 @@ def test_a_file_that_is_written_again_by_the_run_counts(run: Path) -> None:
 
 
 IMPOSSIBLE: dict[str, tuple[Change, str]] = {
-    "no number": (lambda f: f.with_columns(intended_s=pl.lit(float("nan"))), "a time that is no number"),
-    "infinite": (lambda f: f.with_columns(done_s=pl.lit(float("inf"))), "a time that is no number"),
-    "null": (lambda f: f.with_columns(done_s=pl.lit(None, pl.Float64)), "a time that is no number"),
+    "no number": (lambda f: f.with_columns(intended_s=pl.lit(float("nan"))), "a time that is not a number"),
+    "infinite": (lambda f: f.with_columns(done_s=pl.lit(float("inf"))), "a time that is not a number"),
+    "null": (lambda f: f.with_columns(done_s=pl.lit(None, pl.Float64)), "a time that is not a number"),
     "negative": (moved("intended_s", "sent_s", "received_s", "done_s", by_s=-30.0), "a negative time"),
     "sent before it was due": (moved("intended_s", by_s=0.1), "a request that was sent before it was due"),
     "answered before it was sent": (moved("sent_s", "intended_s", by_s=5.0), "an answer before its request"),

@@ -107,7 +107,7 @@ def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.rec").write_bytes(b"\x00\x01")
-    with pytest.raises(RunFolderError, match="no record log"):
+    with pytest.raises(RunFolderError, match="not a record log"):
         read_log(tmp_path / "x.rec")
 
 

@@ -83,7 +83,7 @@ def test_the_mean_is_usable_where_the_p99_is_not_and_that_lies_in_its_bounds(tmp
     assert (row["value"], row["status"]) == (None, "late")
     assert row["low"] <= np.quantile(on_time, 0.99) <= row["high"]
     assert quantile_row(folder, 0.5)["value"] == pytest.approx(np.quantile(on_time, 0.5), rel=0.1)
-    assert "the generator was late: p99 is" in "; ".join(folder.manifest["warnings"])
+    assert "only bounds are known: p99 is" in "; ".join(folder.manifest["warnings"])
 
 
 def test_a_generator_on_time_leaves_nothing_open(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_rare_standstills_leave_the_p99_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("limit_ms", "met", "said"),
-    [(1000, True, "met"), (1, False, "MISSED"), (None, False, "cannot be told, the generator was late")],
+    [(1000, True, "met"), (1, False, "MISSED"), (None, False, "cannot be determined, the generator was late")],
 )
 def test_an_objective_of_a_figure_that_lateness_leaves_open(
     tmp_path: Path, limit_ms: float | None, met: bool, said: str

@@ -70,7 +70,7 @@ def test_level_and_seed_may_differ() -> None:
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("")
     for where in (tmp_path, tmp_path / "thesis.tex"):
-        with pytest.raises(RunFolderError, match="something else than runs"):
+        with pytest.raises(RunFolderError, match="other things than runs"):
             kept(where, loads(), LIKE)
     assert (tmp_path / "thesis.tex").exists()
 

@@ -87,7 +87,7 @@ def test_what_had_no_time_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReplicatedModel, "beginning", lambda self, number: Late(real(self, number)))
     with ThreadPoolExecutor(1) as one:
         found = run(on=one)
-    assert "10 of 130 replications had time to end; the others are left out" in found.message
+    assert "10 of 130 replications had enough time; the others are left out" in found.message
     low, high = found.interval("throughput")
     assert low is not None and high is not None and low <= LAMBDA <= high
 
@@ -105,4 +105,4 @@ def test_what_was_done_until_an_interruption_is_kept(monkeypatch: pytest.MonkeyP
     with ThreadPoolExecutor(1) as one:
         found = run(on=one)
     assert found.status == "interrupted"
-    assert "of 130 replications had time to end" in found.message
+    assert "of 130 replications had enough time" in found.message

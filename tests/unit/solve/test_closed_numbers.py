@@ -95,13 +95,13 @@ def test_what_is_too_dear_is_a_sentence() -> None:
     m = sj.solve(big, "mva", wanted=RequestedOutputs(probabilities=5))
     assert (
         m.status == "ok"
-        and "p(n) is not told, it comes from the convolution" in m.message
+        and "p(n) is not available, because it comes from the convolution" in m.message
         and m.value("throughput") > 0
     )
     delays = sj.solve(closed(10**6, a=0.5, d=1.0), "mva", wanted=RequestedOutputs(probabilities=5))
     assert "not told of delays" in delays.message and told(delays, "a", 5)
     many = sj.solve(closed(10**6, a=0.5, b=1.0), "convolution", wanted=RequestedOutputs(probabilities=10**6))
-    assert "p(n) is not told:" in many.message and many.value("queue_length_variance", "a") > 0
+    assert "p(n) is not available:" in many.message and many.value("queue_length_variance", "a") > 0
 
 
 def test_an_answer_out_of_range_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_an_answer_out_of_range_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(convolution, "run", broken)
     m = sj.solve(closed(2, a=1.0, b=2.0), "mva", wanted=RequestedOutputs(probabilities=3))
-    assert "p(n) is not told: the sums are out of range" in m.message
+    assert "p(n) is not available: the sums are out of range" in m.message
 
 
 def test_nothing_is_computed_where_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

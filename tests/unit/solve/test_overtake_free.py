@@ -137,7 +137,7 @@ ABC = [sj.Queue(name) for name in "abc"]
 )  # fmt: skip
 def test_where_customers_can_overtake_there_is_no_such_row(model: sj.Model, reason: str) -> None:
     m = sj.solve(model, "jackson")
-    assert "quantiles of the whole response time are not told" in m.message and reason in m.message
+    assert "quantiles of the whole response time are not available" in m.message and reason in m.message
     assert not any(r["station"] == "" and "quantile" in r["metric"] for r in m.frame.iter_rows(named=True))
     assert sj.solve(model, "jackson", wanted=RequestedOutputs(quantiles=())).message == ""
 

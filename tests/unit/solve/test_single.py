@@ -68,7 +68,7 @@ REFUSED = [
     ("engset", one(1.0, sj.Closed("c", 9, 3.0), sj.Closed("d", 9, 3.0), capacity=3), "2 classes"),
     ("engset", one(sj.Erlang(1.0, 2), sj.Closed("c", 9, 3.0), capacity=3), "places to wait"),
     ("engset", one(1.0, sj.Closed("c", 9, sj.Erlang(3.0, 2)), capacity=3), "places to wait"),
-    ("engset", one(sj.Deterministic(1.0), sj.Closed("c", 9, sj.Deterministic(3.0)), capacity=1), "never mix"),
+    ("engset", one(sj.Deterministic(1.0), sj.Closed("c", 9, sj.Deterministic(3.0)), capacity=1), "never becomes random"),
     ("md1", one(1.0), "not deterministic"),
     ("mg1", one(1.0, sj.Open("c", arrivals=sj.Erlang(2.0, 2))), "not Poisson"),
     ("mg1", one(1.0, discipline="ps"), "is ps"),

@@ -98,5 +98,5 @@ def test_an_iteration_that_takes_longer_than_allowed_is_given_up() -> None:
     with pytest.raises(TimeoutError):
         ctmc._solved(network, UNLIMITED, 0.0)
     assert ctmc._solved(network, UNLIMITED, 60.0)[0].status == "ok"
-    with pytest.raises(MethodRefused, match="not at its end after 0 s"):
+    with pytest.raises(MethodRefused, match="not converged after 0 s"):
         ctmc.run([network], RequestedOutputs(budget_s=0.0))

@@ -27,7 +27,7 @@ def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -
         fitted = sj.FittedModel.read(result.folder / name / "fitted.toml")
         truth = 0.02 if model == "truth.toml" else 0.03
         assert fitted.estimates["demands_s.cpu.user"].value == pytest.approx(truth, rel=0.1)
-    assert result.verdict[0].startswith("3 systems drawn at random: ") and "draw-03" in result.report.read_text()
+    assert result.verdict[0].startswith("3 random systems: ") and "draw-03" in result.report.read_text()
     known = pl.read_csv(result.folder / "validation.csv").filter(pl.col("inside").is_not_null())
     assert set(known["section"]) == set(drawn["draw"]) and set(known["kind"]) == {"blind"}
     assert known["inside"].sum() >= known["inside"].len() - 2 >= 4

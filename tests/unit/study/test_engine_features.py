@@ -225,7 +225,7 @@ def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
         run_study(tmp_path / "study.toml", out=tmp_path / "out", only=("rmap",), say=lambda _: None)
     said: list[str] = []
     whole = run_study(tmp_path / "study.toml", out=tmp_path / "out", say=said.append)
-    assert "3 of 3 runs are there already" in said and whole.findings.blind.height
+    assert "3 of 3 runs already exist" in said and whole.findings.blind.height
 
 
 def test_configurations_at_random_are_predicted_blind(tmp_path: Path) -> None:

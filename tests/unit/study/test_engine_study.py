@@ -85,7 +85,7 @@ def test_what_was_predicted_is_beside_what_was_measured(done: tuple[Path, StudyF
     known = rows.filter(rows["valid"])
     assert known["error"].abs().max() < 0.15  # type: ignore[operator]
     assert known["inside"].null_count() == 0
-    assert "2 of 3 predicted values could be judged, " in done[2][0]
+    assert "2 of 3 predicted values could be checked, " in done[2][0]
 
 
 def test_predictions_are_hashed_before_their_runs(done: tuple[Path, StudyFindings, list[str]]) -> None:
@@ -117,7 +117,7 @@ def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, StudyFi
     again = run_study(done[0] / "study.toml", out=done[0] / "out", say=said.append)
     assert again.verdict == done[2]
     assert {path: path.stat().st_mtime for path in runs.rglob("*")} == before
-    assert said == ["12 of 12 runs are there already", "3 of 3 runs are there already"]
+    assert said == ["12 of 12 runs already exist", "3 of 3 runs already exist"]
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_lost_run_is_done_again_and_no_other(quick: Path) -> None:
         (
             "[system]",
             "topology_probe = true\n[system]",
-            "study.toml:3: topology_probe: true; leave it out: this system is simulated",
+            "study.toml:3: topology_probe: true; leave this out: the system is simulated",
         ),
     ],
 )
@@ -264,6 +264,6 @@ def test_auto_takes_a_model_by_itself(tmp_path: Path) -> None:
     file = written(tmp_path, text.replace("[40, 70, 120]", "[15, 25]"))
     (tmp_path / "truth.toml").write_text(TRUTH.replace("[stations.disk]\n", "").replace("disk = { user = 0.01 }\n", ""))
     result = run_study(file, out=tmp_path / "out", say=lambda _: None)
-    assert "taken of" in result.findings.why
+    assert "best of" in result.findings.why
     rows = result.findings.blind.filter(result.findings.blind["metric"] == "response_time")
     assert rows["error"].abs().max() < 0.15

@@ -53,7 +53,7 @@ def test_each_configuration_is_predicted_by_the_model_that_is_of_it(result: Stud
 def test_verdict_and_report_have_every_model(result: StudyResult) -> None:
     text = "\n".join(result.verdict)
     assert "one: fitted, intervals at" in text and "two: fitted, intervals at" in text
-    assert "one: taken of" not in text, "it has no rival"
+    assert "one: best of" not in text, "it has no rival"
     assert any(line.startswith("blind error") and "shop" in line for line in result.verdict)
     page = result.report.read_text()
     for words in ("Values found: one", "Values found: two", "Values found: shop"):
@@ -63,6 +63,6 @@ def test_verdict_and_report_have_every_model(result: StudyResult) -> None:
 def test_two_files_that_could_be_of_the_same_run_are_refused_before_any(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(ONE)
     (tmp_path / "two.toml").write_text(FREE)
-    with pytest.raises(StudyError, match="some runs may be of both"):
+    with pytest.raises(StudyError, match="some runs may belong to both"):
         done(tmp_path, TEXT)
     assert not (tmp_path / "out/runs").exists()

@@ -43,7 +43,7 @@ def test_a_folder_in_which_a_study_runs_is_refused_until_it_ends(tmp_path: Path)
         assert first.stdout and first.stdout.readline() == "held\n"
         before = {path.name: path.read_bytes() for path in out.iterdir()}
         with pytest.raises(
-            Busy, match=r"out: a study is running in it; wait for it or end it, or choose another --out"
+            Busy, match=r"out: a study is running in it; wait for it or stop it, or choose another --out"
         ):
             opened(out)
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before

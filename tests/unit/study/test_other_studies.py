@@ -59,7 +59,7 @@ def test_mistakes_are_found_before_anything_runs(tmp_path: Path) -> None:
         read_plan(files(tmp_path), only=("slwo",))
     file = files(tmp_path)
     file.write_text(file.read_text().replace("slow =", "ramp ="))
-    with pytest.raises(StudyError, match="a name that no part of this study has"):
+    with pytest.raises(StudyError, match="a name that no part of this study uses"):
         read_plan(file)
 
 

@@ -34,7 +34,7 @@ class PlainSession:
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         out.mkdir(parents=True)
-        return RunFolder(out, {"name": out.name, "reasons": [], "warnings": ["the warm-up may go on"]})
+        return RunFolder(out, {"name": out.name, "reasons": [], "warnings": ["the warm-up may last longer"]})
 
 
 def run_with(where: Path, monkeypatch: pytest.MonkeyPatch, probes: list[TopologyProbe]) -> list[RunFolder]:
@@ -63,9 +63,9 @@ def test_runs_far_from_the_median_of_a_pair_are_marked_once(tmp_path: Path, monk
         assert [len(own) for own in told] == [0, 0, 1, 1, 0]
         assert "cores 0 and 1 were farther from each other" in told[2][0]
         assert "cores 0 and 2 were nearer to each other" in told[3][0]
-    assert all("the warm-up may go on" in run.manifest["warnings"] for run in runs)
+    assert all("the warm-up may last longer" in run.manifest["warnings"] for run in runs)
     mark_moved(runs[2:3])
-    assert json.loads((runs[2].path / "manifest.json").read_text())["warnings"] == ["the warm-up may go on"]
+    assert json.loads((runs[2].path / "manifest.json").read_text())["warnings"] == ["the warm-up may last longer"]
 
 
 def test_the_report_has_a_table_by_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_the_report_has_a_table_by_distance(tmp_path: Path, monkeypatch: pytest.
     assert section is not None
     (table,) = section.blocks
     assert isinstance(table, Table)
-    assert table.note.startswith("Misses of the last-level cache are not counted here")
+    assert table.note.startswith("This machine does not count misses of the last-level cache")
     assert [row[1:] for row in table.rows] == [
         ("28.0 ns", "20.0 ns", "–", "not counted", "–", "–"),
         ("171 ns", "20.0 ns", "–", "not counted", "–", "–"),
@@ -85,4 +85,4 @@ def test_the_report_has_a_table_by_distance(tmp_path: Path, monkeypatch: pytest.
 def test_runs_without_a_probe_stay_as_they_are(tmp_path: Path) -> None:
     run = PlainSession().run(Point("s"), tmp_path / "run", 1)
     mark_moved([run])
-    assert run.manifest["warnings"] == ["the warm-up may go on"] and not (run.path / "manifest.json").exists()
+    assert run.manifest["warnings"] == ["the warm-up may last longer"] and not (run.path / "manifest.json").exists()

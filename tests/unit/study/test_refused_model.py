@@ -41,7 +41,7 @@ def test_the_next_model_is_fitted_to_the_runs_that_are_there(folder: Path, out: 
     (folder / "study.toml").write_text(ONE.replace("[10, 20, 30, 40]", "[10, 20, 25, 40]"))
     said.clear()
     found = run_study(folder / "study.toml", out=out, say=said.append)
-    assert "3 of 4 runs are there already" in said and any("has changed since" in text for text in said)
+    assert "3 of 4 runs already exist" in said and any("has changed" in text for text in said)
     assert sum(text.startswith("run ") for text in said) == 1 and len(found.findings.runs) == 4
     assert ends.items() <= {path: path.stat().st_mtime_ns for path in folder.rglob("requests.parquet")}.items()
     assert found.findings.rivals.fitted["shop"].estimates["demands_s.cpu.user"].low < 0.021
@@ -75,7 +75,7 @@ def test_check_judges_the_file_and_its_models_and_runs_nothing(folder: Path) -> 
     ("text", "told"),
     [
         (FREE + '[observed]\ncpu = "nothing"\n', "the system has no resource 'nothing'"),
-        (ALIKE, "the planned runs would not tell demands_s.cpu.user and demands_s.disk.user apart"),
+        (ALIKE, "the planned runs would not determine demands_s.cpu.user and demands_s.disk.user separately"),
         (FREE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n", "demands_s.cpu.user and visits.cpu.user"),
         (FREE.replace("[stations.cpu]", "[stations.cpu]\nschedule = [[0, 1], [5, 2]]\nperiod_s = 10"), "schedule"),
     ],

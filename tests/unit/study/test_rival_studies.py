@@ -1,4 +1,4 @@
-"""A study with several model files: averaged where the runs cannot tell them apart."""
+"""A study with several model files: averaged where the runs cannot separate them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_rivals_that_cannot_be_told_apart_are_averaged_and_the_average_counts(tm
     found = result.findings
     assert found.rivals.best == "averaged" and list(found.rivals.fitted) == ["averaged", "shop", "delayed", "auto"]
     best = found.fitted
-    assert isinstance(best, FittedModel) and len(best.alternatives) >= 2 and "cannot tell them apart" in found.why
+    assert isinstance(best, FittedModel) and len(best.alternatives) >= 2 and "cannot separate them" in found.why
     told = best.predict({"rate_per_s": 36.0, "workers": 1}, 0.9)
     ends = told.interval("response_time")
     (row,) = found.blind.filter(found.blind["metric"] == "response_time").iter_rows(named=True)

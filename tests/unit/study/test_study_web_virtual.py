@@ -140,7 +140,7 @@ def test_training_and_blind_errors_are_told_apart(study: StudyResult) -> None:
     kinds = evaluation.select("section", "kind").unique().rows()
     assert set(kinds) == {
         ("two cores one NIC", "training"), ("one core", "training"), ("two cores two NICs", "blind"), ("saturation", "blind"),
-        ("two cores two NICs", "blind at the rate that came"),
+        ("two cores two NICs", "blind, at the achieved rate"),
     }  # fmt: skip
     assert set(evaluation["model"]) == {"priority", "mmm"}
 

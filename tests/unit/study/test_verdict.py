@@ -71,7 +71,7 @@ def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judge
     ]
     lines = told(runs, rows, Model())
     assert lines[0].startswith(
-        "1 of 3 predicted values could be judged, 1 inside the 90 % intervals that were written before they were run"
+        "1 of 3 predicted values could be checked, 1 inside the 90 % intervals that were written before they were run"
     )
     assert told(runs[:1], rows[:1], Model())[0].startswith("1 of 1 measured values lie in the 90 % intervals")
 
@@ -90,7 +90,7 @@ def test_a_value_without_spread_has_no_interval_and_a_misfit_is_in_the_verdict()
     (said,) = misfit(np.full(9, 0.5), np.full(9, 0.01), np.full(9, 0.01), 8.0)
     lines = told([run("a", 10.0)], [], Model(message=f"solved by jackson\n{said}"))
     assert "fitted, intervals at 95 %: service_s 0.02 (no interval)" in lines
-    assert "the model's own error is not known: there are too few configurations to leave one out" in lines
+    assert "the model's own error is not known: there are too few configurations to hold one out" in lines
     assert said in lines and "solved by jackson" not in lines
 
 
@@ -124,7 +124,7 @@ def test_of_several_models_the_first_is_told_and_the_others_are_counted() -> Non
         found, rivals=replace(found.rivals, why="cores 1: shop\ncores 2: shop\ncores 4: lock"), analyses=(ANSWER,)
     )
     shown = end_lines(found, [f"line {k}" for k in range(9)])
-    assert "cores 1: shop; 2 more such lines in the whole verdict" in shown and not any("\n" in line for line in shown)
+    assert "cores 1: shop; 2 more such lines in the full verdict" in shown and not any("\n" in line for line in shown)
 
 
 def test_a_study_that_predicts_nothing_is_shown_whole() -> None:

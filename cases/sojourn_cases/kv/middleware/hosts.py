@@ -51,7 +51,7 @@ class HostOptions(BaseModel):
     def _sense(self) -> HostOptions:
         limits = (self.server_rate_bit_per_s, self.proxy_rate_bit_per_s, self.server_cores)
         if self.hosts == "loopback" and any(limits):
-            raise ValueError("limits need hosts of their own: set hosts = 'namespaces', or leave the limits out")
+            raise ValueError("limits need separate network hosts: set hosts = 'namespaces', or leave the limits out")
         return self
 
 
@@ -111,7 +111,7 @@ class Hosts:
 
     def describe(self) -> dict[str, Any]:
         """For the report: what limits the hosts, and what is not shown."""
-        lacking = "a network or a share of the cores that limits: all hosts share this machine's loopback and cores"
+        lacking = "limits of networks and of cores: all hosts share this machine's loopback and cores"
         refused = sorted(set(self.network.refused)) if self.network else []
         said = {name: getattr(self.options, name) for name in HostOptions.model_fields}
         return {**said, "refused": refused, "not shown": [] if self.network else [lacking]}

@@ -67,11 +67,11 @@ class KvSystem(System):
         if design == NONE:
             found |= {"proxies": 0, "sharded": False}
         elif not found["proxies"]:
-            raise InputError("proxies = 0", place, 'give one at least, or design = "none"')
+            raise InputError("proxies = 0", place, 'give at least one, or design = "none"')
         if design != STAGED:
             found["workers"] = 0
         elif not found["workers"]:
-            raise InputError("workers = 0", place, 'give one at least, or design = "direct"')
+            raise InputError("workers = 0", place, 'give at least one, or design = "direct"')
         found["clients"] = max(int(found["clients"]), int(found["proxies"]) or int(found["servers"]))
         return found
 

@@ -84,7 +84,7 @@ def check_plans(session: SqlSession, wanted: Mapping[str, str]) -> None:
             for table in sequential_scans(plan_of(session, name, text)):
                 if rows.get(table, 0.0) >= LARGE:
                     raise ServiceError(
-                        f"statement {name} reads all {rows[table]:.0f} rows of {table}", "plan", "give it an index: EXPLAIN tells more"
+                        f"statement {name} reads all {rows[table]:.0f} rows of {table}", "plan", "add an index; EXPLAIN shows the plan"
                     )  # fmt: skip
     finally:
         session.run("RESET plan_cache_mode; DEALLOCATE ALL")

@@ -88,7 +88,9 @@ def cost_per_io(
     """
     background, found = background_of(_has_cpu(runs)), loaded(runs)
     if found.is_empty():
-        raise DesignError("no run has a load and a result", "run list", "fill in cpu_cores of runs with iops above 0")
+        raise DesignError(
+            "no run has both a load and a result", "run list", "fill in cpu_cores of runs with iops above 0"
+        )
     return [
         _one(part, background, at or {}, level) for part in found.sort("path").partition_by("path", maintain_order=True)
     ]
@@ -96,7 +98,7 @@ def cost_per_io(
 
 def _has_cpu(runs: pl.DataFrame) -> pl.DataFrame:
     if "cpu_cores" not in runs.columns or not runs["cpu_cores"].dtype.is_numeric():
-        raise DesignError("no column cpu_cores", "run list", "fill in the mean number of cores that each run kept busy")
+        raise DesignError("no column cpu_cores", "run list", "fill in the mean number of busy cores of each run")
     return runs
 
 
@@ -110,7 +112,9 @@ def _one(runs: pl.DataFrame, background: BackgroundCpu, at: Mapping[str, float],
         low, high = float(runs[name].min()), float(runs[name].max())  # type: ignore[arg-type]
         asked = float(at.get(name, (low + high) / 2))
         if not low <= asked <= high:
-            raise DesignError(f"{name} = {asked:g}", f"path {path}", f"give {low:g} to {high:g}, which were run")
+            raise DesignError(
+                f"{name} = {asked:g}", f"path {path}", f"give {low:g} to {high:g}, the range that was run"
+            )
         if low < high:
             names.append(name)
             columns.append(x * (2 * (runs[name].to_numpy() - low) / (high - low) - 1))
@@ -134,7 +138,7 @@ def _least_squares(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Coefficients, residuals, covariance; None where no degree of freedom is left."""
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise DesignError(f"{len(y)} runs", f"path {path}", "run all combinations: effects cannot be told apart")
+        raise DesignError(f"{len(y)} runs", f"path {path}", "run all combinations: effects cannot be separated")
     inverse = np.linalg.inv(design.T @ design)
     q = inverse @ design.T @ y
     residual = y - design @ q

@@ -46,7 +46,7 @@ def storage_effects(runs: pl.DataFrame, level: float = USUAL_LEVEL) -> StorageEf
     counts = found.group_by(factors).len()
     if counts.height < 2 ** len(factors):
         raise DesignError(
-            f"{2 ** len(factors) - counts.height} combinations have no run that counts", "2^k r", "run them again"
+            f"{2 ** len(factors) - counts.height} combinations have no usable run", "2^k r", "run them again"
         )
     least = int(counts["len"].min())  # type: ignore[arg-type]
     kept = found.sort("run") if "run" in found.columns else found

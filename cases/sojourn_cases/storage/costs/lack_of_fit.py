@@ -40,12 +40,12 @@ def line_fit(x: ArrayLike, y: ArrayLike, origin: bool = False, weights: ArrayLik
     a, b = np.asarray(x, float), np.asarray(y, float)
     w = np.ones_like(a) if weights is None else np.asarray(weights, float)
     if a.ndim != 1 or a.shape != b.shape or w.shape != a.shape or not (np.isfinite(a) & np.isfinite(b)).all():
-        raise DesignError(f"{a.size} and {b.size} values", "line", "give as many finite numbers of both")
+        raise DesignError(f"{a.size} and {b.size} values", "line", "give two lists of equal length with finite numbers")
     if not (w > 0).all():
         raise DesignError(float(w.min()), "weights", "give numbers above 0")
     found, level = np.unique(a, return_inverse=True)
     if len(found) < 3:
-        raise DesignError(f"{len(found)} levels", "line", "run three or more levels: a line fits any two")
+        raise DesignError(f"{len(found)} levels", "line", "run three or more levels: a straight line fits any two")
     columns = np.column_stack([a] if origin else [np.ones_like(a), a])
     root = np.sqrt(w)
     q = np.linalg.lstsq(columns * root[:, None], b * root, rcond=None)[0]

@@ -40,7 +40,9 @@ def published_cost(path: Path | str, read: float = 0.0) -> list[CpuCostPerIo]:
     scale, a_read, a_protocol = (_number(rows[term], path) for term in TERMS)
     codes = CODES.findall(rows["protocol"].get("unit") or "")
     if not codes:
-        raise DesignError("protocol is not coded", path, "say in its unit which is -1 and which +1, as `fc=-1 nfs=+1`")
+        raise DesignError(
+            "protocol is not coded", path, "write the levels of -1 and +1 into its unit, as in `fc=-1 nfs=+1`"
+        )
     return [
         CpuCostPerIo(name, scale / 100 * (1 + a_read * 100 * read + a_protocol * int(sign)), None, None)
         for name, sign in sorted(codes, key=lambda code: int(code[1]) * a_protocol)

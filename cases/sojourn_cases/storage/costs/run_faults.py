@@ -70,8 +70,8 @@ def _saturated(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> It
         if done < ENOUGH * due and (done - due) / math.sqrt(due) < float(ndtri(SIZE / groups.height)):
             yield StorageRunFault(
                 "saturated",
-                f"{path} at {iops:g} IOPS did {done / due:.3f} of what was asked",
-                "leave that rate out of the effects",
+                f"{path} at {iops:g} IOPS did {done / due:.3f} of the requested I/Os",
+                "leave that rate out of the analysis of effects",
             )
 
 
@@ -86,8 +86,8 @@ def _closed(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Itera
     if chdtrc(by_path.height - 1, total) < SIZE:
         told = ", ".join(f"{path} {done / due:.3f}" for path, done, due in by_path.sort("path").iter_rows())
         yield StorageRunFault(
-            "closed queueing", f"paths did different shares of the {low['iops'][0]:g} IOPS asked for: {told}",
-            "hold a rate, not a number of threads: a slower path then does fewer I/Os and looks cheaper",
+            "closed queueing", f"the paths completed different shares of the {low['iops'][0]:g} requested IOPS: {told}",
+            "set a rate, not a number of threads: with threads a slower path does fewer I/Os, and looks cheaper",
         )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _drift(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Iterat
         yield StorageRunFault(
             "drifting background",
             f"CPU at rest changed by {slope:+.3f} cores from first to last run (p = {p:.1g})",
-            "end what else runs, and run again",
+            "stop other programs, and run again",
         )
 
 
@@ -128,8 +128,8 @@ def _tick_locked(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> 
     total = float(((off - ratio * cpu) ** 2 / variance).sum())
     if chdtrc(len(cpu) - 1, total) < SIZE:
         yield StorageRunFault(
-            "tick-locked pacing", f"ticks and residual differ {math.sqrt(total / (len(cpu) - 1)):.1f} times as much as sampling does",
-            "pace by a Poisson process, and read CPU by the residual",
+            "tick-locked pacing", f"ticks and residual differ {math.sqrt(total / (len(cpu) - 1)):.1f} times as much as sampling explains",
+            "use Poisson arrivals, and read the CPU from the residual",
         )  # fmt: skip
 
 
@@ -141,8 +141,8 @@ def _bursty(runs: pl.DataFrame, busy: pl.DataFrame, ticks_per_s: float) -> Itera
         if at_once > AT_ONCE:
             yield StorageRunFault(
                 "bursty reaping",
-                f"{path}: {at_once:.1f} completions at a time",
-                "take up completions when they arrive: bursts share what each I/O costs alone",
+                f"{path}: {at_once:.1f} completions at once",
+                "handle each completion as it arrives: in bursts I/Os share costs, which makes each look cheaper",
             )
 
 

@@ -74,7 +74,9 @@ def size_path(cost: CpuCostPerIo, iops: float, cores: int | None = None) -> Stor
     """One path at one rate. DesignError where its cost is not above 0."""
     if cost.seconds <= 0:
         raise DesignError(
-            f"{cost.seconds:.3g} s an I/O", f"path {cost.path}", "check the background: it is more than the runs used"
+            f"{cost.seconds:.3g} s an I/O",
+            f"path {cost.path}",
+            "check the background: it is larger than the CPU that the runs used",
         )
     low, high = cost.low, cost.high
     needed = whole_cores(iops * cost.seconds)

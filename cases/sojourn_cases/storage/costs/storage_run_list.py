@@ -69,7 +69,9 @@ def storage_design(
         DesignError: a factor without two levels, more than a million runs, fewer than two backgrounds.
     """
     if backgrounds < 2:
-        raise DesignError(backgrounds, "backgrounds", "give 2 or more: their mean is subtracted and its error carried")
+        raise DesignError(
+            backgrounds, "backgrounds", "give 2 or more: their mean is subtracted, and its error is included"
+        )
     factors = [Factor(name, tuple(levels[name])) for name in FACTORS]
     runs = full_factorial(factors, repetitions, seed=seed, block="none").drop("run", "block")
     # first and last parts hold one too, so that a drift is spanned

@@ -42,7 +42,7 @@ def additivity(runs: pl.DataFrame, response: str, factors: list[str] | None = No
     norm = float(column @ column)
     interactions = len(between) * float((estimates[len(names) :] ** 2).sum())
     if norm <= 1e-12 * float((main**2).sum()) ** 2 or interactions <= 0 or (between <= 0).any():
-        return Additivity(0.0, None, 1.0, "effects add as they are (nothing to judge by)")
+        return Additivity(0.0, None, 1.0, "effects add on the measured scale (too few data to judge)")
     slope = float(column @ between) / norm
     explained = slope**2 * norm
     p = None
@@ -55,11 +55,13 @@ def additivity(runs: pl.DataFrame, response: str, factors: list[str] | None = No
 
 
 def _suggestion(share: float, p: float | None, power: float) -> str:
-    facts = f"Tukey's column explains {share:.0%} of the interactions" + ("" if p is None else f", p = {p:.2g}")
+    facts = f"Tukey's test of additivity explains {share:.0%} of the interactions" + (
+        "" if p is None else f", p = {p:.2g}"
+    )
     if p is None or p > SURE or share < MOST_OF:
-        return f"no other scale is asked for ({facts})"
+        return f"no other scale is needed ({facts})"
     nearest = min((*SCALES, 1.0), key=lambda scale: abs(scale - power))
     if nearest == 1.0:
-        return f"effects add as they are ({facts})"
+        return f"effects add on the measured scale ({facts})"
     how = "effects multiply" if nearest == 0 else "effects would add there"
     return f"analyse {SCALES[nearest]} of the response: {how} ({facts}, power {power:.2f})"

@@ -96,9 +96,11 @@ def _mean_tested(difference: np.ndarray, level: float) -> TestedEstimate:
 def _logarithms(first: Sequence[float], second: Sequence[float], fewest: int = FEWEST) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(first, float), np.asarray(second, float)
     if x.ndim != 1 or x.shape != y.shape or len(x) < fewest:
-        raise DesignError(f"{x.size} and {y.size} values", "pairs", f"give as many of both, {fewest} at least")
+        raise DesignError(
+            f"{x.size} and {y.size} values", "pairs", f"give two lists of equal length, with at least {fewest} values"
+        )
     if bad := [value for value in (*x, *y) if not (value > 0 and math.isfinite(value))]:
-        raise DesignError(str(bad[0]), "pairs", "give positive numbers: what is compared are ratios")
+        raise DesignError(str(bad[0]), "pairs", "give positive numbers: ratios are compared")
     return np.log(x), np.log(y)
 
 

@@ -33,8 +33,8 @@ def variation_figure(effects: Effects, title: str = "") -> Figure:
     x = list(range(1, len(names) + 2))
     percent = lambda values: [None if v is None else 100 * v for v in values]  # noqa: E731
     series = (
-        Series("of SST, with the error", x, percent([*rows["share_of_total"], error]), style="bars"),
-        Series("of SST - SSE, without it", x[:-1], percent(rows["share_of_explained"]), style="bars"),
+        Series("share of SST (with the error)", x, percent([*rows["share_of_total"], error]), style="bars"),
+        Series("share of SST - SSE (without the error)", x[:-1], percent(rows["share_of_explained"]), style="bars"),
     )
     return Figure(
         f"variation-{title}", _titled("Allocation of variation", title), "effect", "share of the variation (%)", series,

@@ -101,7 +101,9 @@ def _balanced(runs: pl.DataFrame, factors: Sequence[Factor], response: str) -> t
         values.append(here[response].to_list())
     counts = sorted({len(v) for v in values})
     if len(counts) > 1 or counts[0] == 0:
-        raise DesignError(f"rows with {counts} runs", response, "make each combination as often; or analyse with anova")
+        raise DesignError(
+            f"rows with {counts} runs", response, "run each combination equally often; or analyse with anova"
+        )
     return signs, np.array(values, float)
 
 

@@ -95,7 +95,7 @@ def _defining(made: dict[str, Word]) -> list[Word]:
         for chosen in combinations(words, n)
     ]
     if any(not word for word in products):
-        raise DesignError([_text(w) for w in words], "generators", "two of them say the same; take one away")
+        raise DesignError([_text(w) for w in words], "generators", "two of them are equivalent; take one away")
     return [frozenset(word) for word in products]
 
 

@@ -27,7 +27,7 @@ def repetitions(relative: float, scv: float, level: float = USUAL_LEVEL) -> int:
     while not _enough(high, relative, scv, level):
         low, high = high, 2 * high
         if high > MOST:
-            raise DesignError(relative, "relative", "allow a wider interval, or make single runs longer")
+            raise DesignError(relative, "relative", "allow a wider interval, or make each run longer")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _enough(middle, relative, scv, level) else (middle, high)

@@ -37,7 +37,7 @@ def _box(factors: Iterable[Factor], runs: int) -> Sequence[Factor]:
     found = distinct(factors)
     for factor in found:
         if len(factor.levels) != 2 or any(isinstance(level, str) for level in factor.levels):
-            raise DesignError(list(factor.levels), f"factor {factor.name}", "give the least and the greatest number")
+            raise DesignError(list(factor.levels), f"factor {factor.name}", "give the smallest and the largest number")
     if not (isinstance(runs, int) and runs >= 2):
         raise DesignError(runs, "runs", "give a whole number >= 2")
     return found

@@ -80,7 +80,7 @@ def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
     name = f"agent {task.index + 1} of {count}"
     if (own := AgentProcess.own()) != task.identity:
         raise WorkerError(
-            f"{name} was {task.identity}, which is gone", "--agents", "see why it ended, and run it again"
+            f"{name} was {task.identity}, which is gone", "--agents", "find out why it ended, and run again"
         )
     load = {**shared["load"], "agent": {"index": task.index, "count": count}, "start_at_s": task.start_s}
     still_wanted = _still_wanted(name)
@@ -117,6 +117,6 @@ def _still_wanted(name: str) -> Callable[[], None]:
     def check() -> None:
         task = worker.state.tasks.get(key)
         if task is None or task.state not in ("executing", "long-running") or worker.status.name != "running":
-            raise LabError(f"{name} was given up", "--agents", "nobody waits for its result")
+            raise LabError(f"{name} was given up", "--agents", "no longer needed")
 
     return check

@@ -70,7 +70,8 @@ def execute_on_agents(
         slots = chosen_slots(workers, agents, rate_per_s)
         if not agents.on.startswith("local:") and (names := hidden(load)):
             raise InputError(f"a credential in header {', '.join(names)}", PLACE,
-                             "it does not leave this machine: export it as a variable on every agent, and give env:VARIABLE")  # fmt: skip
+                             "credentials are not sent to other machines: export it as a variable on every agent, and "
+                             "use env:VARIABLE")  # fmt: skip
         owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid())}
         folder = RunFolder.create(out, {**what, "load": load, **owner, "start": clock_times(), "machine": machine()})
         try:
@@ -95,7 +96,7 @@ def shared_rate(load: dict[str, Any]) -> float:
     """
     arrivals = [lane.get("arrivals") for lane in load["lanes"]]
     if any(one is None for one in arrivals):
-        raise InputError("a load of users", PLACE, "give --rate: agents share a schedule, not users")
+        raise InputError("a load of users", PLACE, "give --rate: agents divide a schedule, not users")
     return float(sum(one["rate_per_s"] for one in arrivals if one))
 
 

@@ -89,7 +89,7 @@ class AnalyticSource(Source):
         known = ", ".join(f"{metric.removesuffix('_quantile')}{{station={one}}}" for one in rows if one)
         remedy = f"{f'ask for {known}, or ' if known else ''}simulate the model (--simulate)"
         raise SourceRefused(
-            f"method {metrics.method} tells no {metric} {where}", f"analytic source {self.name}", remedy
+            f"method {metrics.method} provides no {metric} {where}", f"analytic source {self.name}", remedy
         )
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:

@@ -106,7 +106,9 @@ class BatchedLaw:
         self.enough()
         keep = np.isfinite(self.high)
         if not self.of_finite and not keep.all():
-            raise SourceRefused(f"moment of {self.name}: it does not always happen", "query", "ask for a probability")
+            raise SourceRefused(
+                f"moment of {self.name}: it happens only with a probability below 1", "query", "ask for a probability"
+            )
         a, b = np.where(keep, self.low, 0.0), np.where(keep, self.high, 0.0)
         powers = sum(a**j * b ** (order - j) for j in range(order + 1)) / (order + 1)
         return self._ratio(np.where(keep, powers, 0.0), keep.astype(float))
@@ -123,11 +125,11 @@ class BatchedLaw:
 
     def enough(self) -> None:
         if self._count() < LEAST:
-            remedy = f"{LEAST} are needed: run longer" + ("" if len(self.low) else ", or ask for states that it is in")
+            remedy = f"{LEAST} are needed: run longer" + ("" if len(self.low) else ", or use states that occur")
             raise SourceRefused(f"{self.name}: seen {self._count()} times", "query", remedy)
         if self.dropped > 0.1:
-            seen = f"{self.dropped:.0%} of its starts did not end within the record"
-            raise SourceRefused(f"{self.name}: {seen}", "query", "run longer, or ask for a shorter passage")
+            seen = f"{self.dropped:.0%} of its passages did not end within the record"
+            raise SourceRefused(f"{self.name}: {seen}", "query", "run longer, or use a shorter passage")
 
     def _count(self) -> int:
         return len(self.low) if self.seen is None else self.seen

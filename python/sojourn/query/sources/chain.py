@@ -51,12 +51,12 @@ class StateChain:
             weights = np.where(start, np.where(start, 0.0, self.law) @ self.rates, 0.0)
         total = float(weights.sum())
         if not total > 0:
-            said = "the start is never entered" if start.any() else "no state is in the start"
+            said = "the start set is never entered" if start.any() else "no state is in the start set"
             raise SourceRefused(f"passage: {said}", "analytic source", "choose another start")
         return weights / total
 
     def passage(self, start: Flags, target: Flags, excluded: Flags | None, mode: str) -> PhaseLaw:
-        """Raises SourceRefused where the start is never entered, or nothing is in the target."""
+        """Raises SourceRefused where the start set is never entered, or nothing is in the target."""
         if not target.any():
             beyond = f" with up to {self.most_open} open customers" if 0 < self.most_open < UNLIMITED else ""
             raise SourceRefused(
@@ -92,7 +92,7 @@ class StateChain:
                 break  # once at rest, more time changes nothing
             if left_s > 0 and time.monotonic() > ends:
                 said = f"{time_s:.4g} s are {moves_per_s * time_s:.2g} moves of its chain, which take longer than {MOST_S:g} s"
-                raise SourceRefused(said, "analytic source", "ask for an earlier time, or for the long run")
+                raise SourceRefused(said, "analytic source", "ask for an earlier time, or for the steady state")
         return law
 
 
@@ -101,7 +101,7 @@ def state_chain(network: Network, most_open: int | None = None) -> StateChain:
     chain, or none that is small."""
     reason = refuses(network) or unstable(network)
     if not reason and network.limits:
-        reason = "it has a pool or a region, outside which customers wait"
+        reason = "it has a pool or a region, and customers wait outside of it"
     if reason:
         raise MethodRefused(reason, "states", "simulate")
     most = _most(network) if most_open is None else most_open
@@ -124,7 +124,7 @@ def _most(network: Network) -> int:
                 return most
     if count > MOST_STATES:
         raise MethodRefused(
-            f"it has about {count:.3g} states, and at most {MOST_STATES} are taken", "states", "simulate"
+            f"it has about {count:.3g} states, more than the limit of {MOST_STATES}", "states", "simulate"
         )
     return UNLIMITED
 

@@ -147,7 +147,9 @@ def convolved(a: Law, b: Law) -> Law:
             raise SourceRefused("convolve of more than two times", "query", "convolve two times that were recorded")
         if np.isinf(one.high).any() or not len(one.high):
             raise SourceRefused(
-                f"convolve of {one.name}: it does not always happen", "query", "ask for a probability of each"
+                f"convolve of {one.name}: it happens only with a probability below 1",
+                "query",
+                "ask for a probability of each",
             )
         one.enough()
     assert isinstance(a, BatchedLaw) and isinstance(b, BatchedLaw)

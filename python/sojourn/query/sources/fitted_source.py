@@ -123,9 +123,9 @@ class FittedSource(AnalyticSource):
         one = source.model.classes[0]
         if len(source.model.classes) > 1 or not isinstance(one, Open):
             raise SourceRefused(
-                "some of the fit's draws saturate, and what of several classes comes through then is not known",
+                "some of the fit's draws saturate; the throughput of several classes is then unknown",
                 self.name,
-                "ask at a lower load, or simulate the model (--simulate)",
+                "use a lower load, or simulate the model (--simulate)",
             )
         network = source.model.network
         held = saturation(network)
@@ -178,7 +178,7 @@ class FittedSource(AnalyticSource):
         except MethodRefused as error:  # pragma: no cover - the chain itself tells it as SourceRefused
             raise SourceRefused(error.value, self.name, error.remedy) from None
         if not same:
-            self.refuse("states of the fit's draws", "ask the model without its fit: sojourn.query with a Model")
+            self.refuse("states of the fit's draws", "use the model without its fit: sojourn.query with a Model")
         return one
 
     def occupancy(self, observed: Flags) -> Estimate:

@@ -42,7 +42,7 @@ class HistogramSource(Source):
             x for x in intervals if x.start_s >= times[0] - 1e-9 and x.start_s + x.length_s <= times[1] + 1e-9
         ]
         if not any(len(x.counts) for x in self.intervals):
-            raise RunFolderError("no answer in its window", str(folder.path / LOG), "measure longer")
+            raise RunFolderError("no request was answered in its window", str(folder.path / LOG), "measure longer")
         self.timeout_s = float((folder.manifest.get("load") or {}).get("timeout_s") or math.inf)
         metrics = folder.frame("metrics")
         self.rows = None if metrics is None else RowSource(Metrics(metrics), self.name)

@@ -42,7 +42,7 @@ class MeasuredSource(PathSource):
     def __init__(self, folder: RunFolder) -> None:
         records = folder.frame("requests")
         if records is None or records.is_empty():
-            found = "no requests" if records is None else "its load sent no requests"
+            found = "no requests" if records is None else "the run sent no requests"
             raise RunFolderError(found, str(folder.path), "give a folder with requests.parquet that has some")
         self.folder, self.responses = folder, responses(records)
         start, end = folder.manifest.get("window_s") or choose_window(folder, self.responses)[0]
@@ -137,7 +137,7 @@ class MeasuredSource(PathSource):
         )
         if not name.isdigit() or int(name) not in shares:
             known = ", ".join(f"core {one}" for one in sorted(shares)) or "none was watched"
-            self.refuse(f"{metric} of {station}", f"the cores watched are: {known}")
+            self.refuse(f"{metric} of {station}", f"the recorded cores are: {known}")
         mean, low, high = batch_interval(
             shares[int(name)][:, None].repeat(2, axis=1).ravel(), USUAL_LEVEL, CORE_BATCHES
         )
@@ -182,7 +182,7 @@ class PhaseTimesSource(MeasuredSource):
     def phases(self) -> pl.DataFrame:
         """came_s, begin_s, end_s; one that came before the kernel stamped is there from its begin. SourceRefused: not of every request."""
         if "weight" in self.app.columns and (self.app["weight"] > 1).any():
-            self.refuse(f"states of station {APP}", "not each of its requests is recorded: measure with fewer")
+            self.refuse(f"states of station {APP}", "only some of its requests are recorded: measure with fewer")
         found = service_phases(self.app, self.folder.manifest)
         return found.with_columns(came_s=pl.col("came_s").fill_nan(None).fill_null(pl.col("begin_s")))
 
@@ -197,7 +197,7 @@ class PhaseTimesSource(MeasuredSource):
         if function.station != APP:
             return super().states(function)
         if function.cls:
-            self.refuse(f"{function.function}({APP}, {function.cls})", "its record has no classes: ask for all")
+            self.refuse(f"{function.function}({APP}, {function.cls})", "its record has no classes: leave the class out")
         found: Array = self.table[0][:, -1 if function.function == "busy" else -2]
         return found
 
@@ -205,9 +205,7 @@ class PhaseTimesSource(MeasuredSource):
         """Busy servers of the service by how many it has."""
         servers = servers_of(self.folder.manifest, self.app)
         if not servers:
-            self.refuse(
-                f"utilisation of station {APP}", f"it does not say how many servers it has: ask for mean(busy({APP}))"
-            )
+            self.refuse(f"utilisation of station {APP}", f"its number of servers is unknown: ask for mean(busy({APP}))")
         busy = self.states(StateFunction("busy", APP)) / servers
         return self.distribution(busy, None).moment(1)
 

@@ -96,7 +96,7 @@ class PathSource(Source):
 
     def utilisation(self) -> Estimate:
         """Of the only station: its busy servers over time, by all it has."""
-        assert self.station is not None, "asked of a source with one station"
+        assert self.station is not None, "used on a source with one station"
         busy = self.states(StateFunction("busy", self.station.name)) / self.station.servers
         return self.distribution(busy, None).moment(1)
 
@@ -177,7 +177,9 @@ class PathSource(Source):
                 meant(function.station, known) if known else "for n(app) record the service's own times (app.parquet)"
             )
             what = f"{function.function}({function.station}): not seen"
-            raise SourceRefused(what, f"{self.kind} source {self.name}", f"ask for n(), of the whole system; or {told}")
+            raise SourceRefused(
+                what, f"{self.kind} source {self.name}", f"ask for n(), for the whole system; or {told}"
+            )
         states = self.table[0]
         if function.cls and function.cls not in self.classes:
             raise SourceRefused(f"no class {function.cls!r}", self.name, meant(function.cls, self.classes))
@@ -267,7 +269,7 @@ class PathSource(Source):
         began = times[:-1][entries(start[index])]
         began = began[began + time_s < self.window[1]]
         if len(began) < LEAST:
-            told = f"the start was entered {len(began)} times"
+            told = f"the start set was entered {len(began)} times"
             raise SourceRefused(told, self.name, f"{LEAST} are needed: run longer")
         at = np.searchsorted(times, began + time_s, "right") - 1
         return index[np.minimum(at, len(index) - 1)], self.batch_of(began)

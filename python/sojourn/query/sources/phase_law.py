@@ -98,7 +98,9 @@ class PhaseLaw:
     def moment(self, order: int) -> Estimate:
         if not self.always:
             raise SourceRefused(
-                f"moment of {self.name}: it does not always happen", "analytic source", "ask for a probability"
+                f"moment of {self.name}: it happens only with a probability below 1",
+                "analytic source",
+                "ask for a probability",
             )
         x = np.ones(len(self.start))
         for _ in range(order):

@@ -75,4 +75,4 @@ class RowsLaw:
         self._refuse("probability")
 
     def _refuse(self, what: str) -> NoReturn:
-        self.source.refuse(f"{what} of {self.time}", "ask the model or the run that the table was made of")
+        self.source.refuse(f"{what} of {self.time}", "use the model or the run from which the table was made")

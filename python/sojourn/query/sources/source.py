@@ -26,7 +26,7 @@ class Source:
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
         """A row of Metrics."""
-        self.refuse(_of(metric, station, cls), "ask a run folder or a model file that has it")
+        self.refuse(_of(metric, station, cls), "use a run folder or a model file that has it")
 
     def time(self, time: str, station: str, cls: str) -> Law:
         """The time of a request."""

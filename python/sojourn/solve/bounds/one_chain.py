@@ -43,7 +43,7 @@ def of(networks: Sequence[Network]) -> ClosedChain:
 def one_closed(network: Network) -> str | None:
     """One closed chain, no open class, nothing that customers are turned away by."""
     if not network.closed.all() or closed_chains(network) != 1:
-        return f"it has {closed_chains(network)} closed chains and {int((~network.closed).sum())} open classes; it is for one closed"
+        return f"it has {closed_chains(network)} closed chains and {int((~network.closed).sum())} open classes; it needs one closed"
     return structure(network)
 
 

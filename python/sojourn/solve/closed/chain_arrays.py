@@ -86,7 +86,7 @@ def _timed(n: Network, member: Array, demands: Array, think: Array, population: 
     if bad.any():
         chain = int(np.flatnonzero(bad.any(axis=0))[0])
         names = ", ".join(np.array(n.classes)[member[:, chain] > 0])
-        raise ModelError(f"class {names} needs 0 s everywhere", "demands_s", "give it a demand or a think time > 0")
+        raise ModelError(f"class {names} needs no time anywhere", "demands_s", "give it a demand or a think time > 0")
 
 
 def _servers(networks: Sequence[Network], delay: NDArray[np.bool_]) -> Array:
@@ -185,7 +185,7 @@ def _unstable(c: ChainArrays, s: Solution) -> Solution:
         factor = c.servers[p] / c.open_load[p].sum(axis=1)
     k = int(np.argmin(factor))
     s.message = (
-        f"station {c.network.stations[k]} is offered {1 / factor[k]:.6g} times what it can do by open classes; "
-        f"it keeps up below {factor[k]:.6g} times their rates (in all {factor[k] * c.open_rate[p].sum():.6g}/s)"
+        f"station {c.network.stations[k]} is offered {1 / factor[k]:.6g} times its capacity by open classes; "
+        f"it is stable below {factor[k]:.6g} times their rates (in all {factor[k] * c.open_rate[p].sum():.6g}/s)"
     )
     return s

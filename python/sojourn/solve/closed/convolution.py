@@ -101,12 +101,12 @@ def numbers_told(networks: Sequence[Network], wanted: RequestedOutputs, means: S
         return means
     _, _, message = number_distribution.asked(networks, wanted)
     if reason := next(filter(None, map(refuses, networks)), None):
-        message = f"p(n) is not told, it comes from the convolution: {reason}"
+        message = f"p(n) is not available, because it comes from the convolution: {reason}"
     elif not message or "delays" in message:
         try:
             means.more += run(networks, wanted).more
         except SolverError as error:
-            message = f"p(n) is not told: {error.value}"
+            message = f"p(n) is not available: {error.value}"
     means.message = "\n".join(filter(None, (means.message, message)))
     return means
 

@@ -15,7 +15,7 @@ A customer of class r that comes to an fcfs station waits for all that are there
 with Q_c and rho_c less an N_r-th of its own chain; at ps and lcfs_pr R_r = s_r (1 + sum Q_c). Several servers: waiting
 behind m is divided by m, and of the own service an m-th is at the server (Seidmann). Exact for one customer, and equal
 to Schweitzer-Bard where the network has a product form. Against simulations (`benches/approximations`): response times off by 11 %
-in the median, by more than 100 % with few customers of large c2. Better numbers (Linearizer, or all populations) change little:
+(median), by more than 100 % with few customers of large c2. Better numbers (Linearizer, or all populations) change little:
 what arrivals find is not what the theorem says. `random-order` is better where its chain is small enough.
 Where a station would be more than busy, throughput is what it can do (`_within`).
 """

@@ -42,7 +42,7 @@ def refuses(network: Network) -> str | None:
     if reason:
         return reason
     if states(network) > KEPT_STATES and len(customers(network)) < 2:
-        return f"one class of {network.population.max()} customers needs no lattice, for which mva is made"
+        return f"one class of {network.population.max()} customers needs no lattice: use mva"
     if memory_bytes(network) > MOST_BYTES:
         return f"{states(network):.3g} vectors of populations need {memory_bytes(network) / 1e9:.3g} GB"
     if cost_s(network) > MOST_S:

@@ -21,7 +21,7 @@ from sojourn.solve.method import RequestedOutputs
 
 MOST_S = 10.0
 PASS_S = 3e-10  # one pass over the lattice, for each vector and class
-NOBODY = "p(n) is not told{}: that would take about {:.2g} s; ask for fewer n, or a smaller population"
+NOBODY = "p(n) is not available{}: that would take about {:.2g} s; ask for fewer n, or a smaller population"
 
 
 def asked(networks: Sequence[Network], wanted: RequestedOutputs) -> tuple[int, bool, str]:

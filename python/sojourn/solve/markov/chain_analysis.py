@@ -38,7 +38,9 @@ def steady(q: Any) -> Array:
     p, residual, cycles = chain_steady(*_csr(rates), TOLERANCE, CYCLES)
     if residual > GOOD:
         raise SolverError(
-            f"residual {residual:.1e} after {cycles} cycles", "steady", "order states that lead to each other closer"
+            f"residual {residual:.1e} after {cycles} cycles",
+            "steady",
+            "number states with transitions between them close together",
         )
     return p
 
@@ -63,7 +65,7 @@ def transient(q: Any, p0: ArrayLike, times_s: ArrayLike) -> Array:
     if (work := _out(rates).max() * times.max(initial=0.0) * (rates.nnz + len(start))) > MOST_WORK:
         raise InputError(
             f"{times.max():g} s are {work:.2g} steps of this chain", "times_s",
-            f"ask for times at which it is below {MOST_WORK:g}, or for the steady state",
+            f"use times at which it is below {MOST_WORK:g}, or for the steady state",
         )  # fmt: skip
     return chain_transient(*_csr(rates), start, times, 1e-13).reshape(len(times), len(start))
 
@@ -127,7 +129,7 @@ def _generator(q: Any) -> Any:
     if n != m or n == 0:
         raise InputError(f"{n} x {m}", "q", "give a square matrix of rates")
     if not np.isfinite(whole.data).all():
-        raise InputError("a rate that is no finite number", "q", "give rates in 1/s")
+        raise InputError("a rate that is not a finite number", "q", "give rates in 1/s")
     sums = np.asarray(whole.sum(axis=1)).ravel()
     scale = np.maximum(np.abs(whole.diagonal()), 1e-300)
     if (bad := np.flatnonzero(np.abs(sums) > ROW * scale)).size:

@@ -21,9 +21,9 @@ POLICIES = ("random", "jsq")
 def refuses(network: Network) -> str | None:
     """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
     if (least := fewest(network)) > MOST_STATES:
-        return f"it has at least {least:.2g} states, and at most {MOST_STATES} are taken"
+        return f"it has at least {least:.2g} states, more than the limit of {MOST_STATES}"
     if (customers := network.population[network.closed].sum()) > MOST_CUSTOMERS:
-        return f"it has {customers} customers, and at most {MOST_CUSTOMERS} are taken"
+        return f"it has {customers} customers, more than the limit of {MOST_CUSTOMERS}"
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found
@@ -42,7 +42,7 @@ def _size(network: Network) -> str | None:
     """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
     some_open = bool((~network.closed).any())
     if (least := states(network, FEW_OPEN if some_open else 0)) > MOST_STATES:
-        return f"it has about {least:.2g} states, and at most {MOST_STATES} are taken"
+        return f"it has about {least:.2g} states, more than the limit of {MOST_STATES}"
     if not some_open or unstable(network):
         return None
     most = wanted_bound(network, LEAST)
@@ -51,7 +51,7 @@ def _size(network: Network) -> str | None:
         at = f"at a load of {share:.9g} " if (share := load(network)) > 0 else ""
         return f"{at}it would have to count open customers up to {most:.9g}, and counts at most {MOST_CUSTOMERS}"
     if (least := states(network, most)) > MOST_STATES:
-        return f"with up to {most} open customers it has about {least:.2g} states, and at most {MOST_STATES} are taken"
+        return f"with up to {most} open customers it has about {least:.2g} states, more than the limit of {MOST_STATES}"
     return None
 
 
@@ -72,7 +72,7 @@ def _times(network: Network) -> str | None:
         for c in np.flatnonzero(network.visits[k]):
             law = network.service[k][c]
             if (found := phases(law)) is None:
-                what = "takes no time" if law is None or law.first == 0 else "is not phase-type, or of too many phases"
+                what = "takes no time" if law is None or law.first == 0 else "is not phase-type, or has too many phases"
                 return f"the service of class {network.classes[c]} at {name} {what}"
             if network.kind[k] == "fork_join" and len(found.start) > 1:
                 return f"the service at the fork-join station {name} is not exponential"
@@ -112,7 +112,7 @@ def _room(network: Network) -> str | None:
         feeders = np.unique(network.routes.matrix[:, k * classes : (k + 1) * classes].nonzero()[0] // classes)
         for j in feeders[feeders < len(network.stations)]:
             if j != k and rule(network, int(j)) not in ("ordered", "random", "delay"):
-                return f"station {name} blocks {network.stations[j]}, where servers are shared or taken away"
+                return f"station {name} blocks {network.stations[j]}, where servers are shared or preempted"
     for limit in network.limits:
         inside = network.closed & (network.visits[list(limit.stations)] > 0).any(axis=0)
         if limit.on_full == "lose" and inside.any():

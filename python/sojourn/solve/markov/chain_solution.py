@@ -42,11 +42,9 @@ class ChainMeasures:
         beyond = truncation(levels, ratio, measures)
         text = f"{states} states, residual {residual:.1e}"
         if apart > 0:
-            text += f"; from two beginnings numbers differ by {apart:.1e}"
+            text += f"; from two starting points the numbers differ by {apart:.1e}"
         if beyond > 0:
-            text += (
-                f"; more than {most_open} open customers at once would change no number by more than {beyond:.1e} of it"
-            )
+            text += f"; more than {most_open} open customers at once would not change any number by more than a share of {beyond:.1e} of it"
         piled_up = bool(levels[3 * len(levels) // 4 :].sum() > 0.9)
         return ChainMeasures("ok" if converged else "not_converged", text, measures, beyond, ratio, piled_up, states)
 

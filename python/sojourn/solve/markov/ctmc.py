@@ -67,8 +67,8 @@ def _closed(network: Network, speeds: Array, wanted: RequestedOutputs) -> list[C
 
 
 def _late(wanted: RequestedOutputs) -> MethodRefused:
-    value = f"its iteration was not at its end after {OVER * wanted.budget_s:g} s"
-    remedy = f"ask for it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
+    value = f"its iteration had not converged after {OVER * wanted.budget_s:g} s"
+    remedy = f"request it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
     return MethodRefused(value, "method ctmc", remedy)
 
 

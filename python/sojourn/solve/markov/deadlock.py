@@ -17,7 +17,7 @@ def deadlock(network: Network) -> tuple[str, str]:
     cycle = _cycle(network)
     total = int(network.population[network.closed].sum())
     if not cycle:
-        return "customers can block each other for ever", "give a station that blocks more room, or on_full = 'lose'"
+        return "customers can block each other forever", "give a station that blocks more room, or on_full = 'lose'"
     room = int(network.capacity[cycle].sum())
     where = " and ".join(network.stations[k] for k in cycle)
     value = f"customers at {where} can block each other for ever: all are full (room for {room}), and each waits for another"

@@ -26,7 +26,7 @@ REFUSALS = {
 def network_chain(network: Network, most_open: int = UNLIMITED, most_states: int = MOST_STATES) -> Any:
     """The states of a network and their generator (`sojourn._native.NetworkChain`).
 
-    Raises MethodRefused where there are too many, where customers can block each other for ever, where they do not fit.
+    Raises MethodRefused where there are too many, where customers can block each other forever, where they do not fit.
     """
     from sojourn._native import NetworkChain
 

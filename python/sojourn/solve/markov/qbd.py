@@ -35,17 +35,17 @@ def refuses(network: Network) -> str | None:
     if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
         return f"station {network.stations[0]} changes its servers over time"
     if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
-        return "customers come back, or pass by"
+        return "customers come back, or skip the station"
     if arrivals(network.arrivals[0]) is None:
         return "the arrivals are not Markovian, or of too many phases"
     if (law := phases(network.service[0][0])) is None:
-        return "the service is not phase-type, or of too many phases"
+        return "the service is not phase-type, or has too many phases"
     if (need := _memory_bytes(network)) > MOST_BYTES:
         said = f"its matrices are of order {_order(network)} (phases of arrivals times those of service)"
         return f"{said} and take {need / 1e9:.2g} GB, about {_cost_s(network):.2g} s; at most {MOST_BYTES / 1e9:.2g} GB are taken"
     rates = np.abs(np.diag(law.rates))
     if rates.max() > SPREAD * rates.min():
-        return f"phases of the service differ by a factor of {rates.max() / rates.min():.3g}, and at most {SPREAD:g} keeps digits"
+        return f"phases of the service differ by a factor of {rates.max() / rates.min():.3g}, and at most {SPREAD:g} keeps enough digits"
     return None
 
 

@@ -56,9 +56,9 @@ def _phased(law: Law) -> Law | Distribution:
 
 def refuses(network: Network) -> str | None:
     if network.limits or network.choices or np.isfinite(network.capacity).any():
-        return "it has a limit or a route by state, for which this approximation was not compared with anything"
+        return "it has a limit or a route by state, for which this approximation was never tested"
     if any(d.startswith("priority") for d in network.discipline):
-        return "a station serves by priority, for which this approximation was not compared with anything"
+        return "a station serves by priority, for which this approximation was never tested"
     taken = nearby(network)
     if taken is None:
         return "a time has no finite variance, or ctmc takes the network as it is"
@@ -68,7 +68,7 @@ def refuses(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     if (cost_s := sum(map(_cost_s, networks))) > wanted.budget_s * len(networks):
         value = f"it takes about {cost_s:.2g} s and {wanted.budget_s * len(networks):g} s are allowed"
-        remedy = f"ask for it by name, give a budget_s above {cost_s / len(networks):.2g}, or simulate"
+        remedy = f"request it by name, give a budget_s above {cost_s / len(networks):.2g}, or simulate"
         raise MethodRefused(value, "method random-order", remedy)
     solution = ctmc.run([nearby(n) or n for n in networks], replace(wanted, quantiles=()))
     names = solution.status or ["ok"] * len(networks)

@@ -51,11 +51,11 @@ def refuses(network: Network) -> str | None:
         return "its pools or regions share stations"
     for limit in network.limits:
         if limit.on_full == "lose":
-            return f"who finds {limit.name} full is lost"
+            return f"customers who find {limit.name} full are lost"
         if network.demands_s[list(limit.stations), 0].sum() <= 0:
             return f"nobody spends time inside {limit.name}"
     if network.population[0] > MOST_CUSTOMERS:
-        return f"it has {network.population[0]} customers, and at most {MOST_CUSTOMERS} are taken"
+        return f"it has {network.population[0]} customers, more than the limit of {MOST_CUSTOMERS}"
     if (most := max(_size(network, limit) for limit in network.limits)) > MOST_SIZE:
         return f"the inside would be solved for each number up to {most}, and at most {MOST_SIZE} are taken"
     free = replace(network, limits=())

@@ -53,7 +53,7 @@ def unstable(network: Network) -> str:
     for k, load in enumerate(station_loads(network)):
         if load >= 1 - ROUNDING:
             name = network.stations[k]
-            return f"station {name} is offered {load:.6g} of what it can do; unstable from {total / load:.6g}/s on"
+            return f"station {name} is offered {load:.6g} of its capacity; unstable from {total / load:.6g}/s on"
     found = saturation(network)
     if found is None or not found.exact or total < found.rate_per_s * (1 - SAME):
         return ""

@@ -53,7 +53,7 @@ def tell(traffic: TrafficSolution, solution: Solution, points: np.ndarray, wante
         for first in range(0, len(own), size):
             _rows(traffic, solution, own[first : first + size], wanted)
     if reasons:
-        told = f"quantiles of the whole response time are not told: {'; '.join(dict.fromkeys(reasons))}"
+        told = f"quantiles of the whole response time are not available: {'; '.join(dict.fromkeys(reasons))}"
         solution.message = "\n".join(filter(None, (solution.message, told)))
 
 

@@ -56,14 +56,14 @@ def refuses(n: Network) -> str | None:
     if n.capacity[0] < n.servers[0]:
         return f"station {name} has more servers than room"
     if n.think_s[0] == 0:
-        return f"class {n.classes[0]} does not think: who is lost would come back in no time"
+        return f"class {n.classes[0]} does not think: a lost customer would come back immediately"
     if n.service_s[0, 0] == 0:
         return "its mean service time is 0"
     if n.capacity[0] > n.servers[0]:
         both = isinstance(held, Exponential) and isinstance(think, Exponential)
         return None if both else f"station {name} has places to wait, and service or thinking is not exponential"
     if isinstance(held, FIXED) and isinstance(think, FIXED):
-        return f"service at {name} and thinking are both of fixed times, which never mix"
+        return f"service at {name} and thinking both take fixed times, so the state never becomes random"
     return None
 
 

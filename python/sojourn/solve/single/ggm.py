@@ -10,7 +10,7 @@ Systems vol. 2 (1976), pp. 34-48.
     EW(M/M/m)      `MMm.waiting_s`
 
 Exact where both are 1 (M/M/m); Allen-Cunneen also for M/G/1, where Whitt's is 15 % off at rho = 0.5 and cs2 = 2.3 (measured).
-Elsewhere the error is larger at low load and for scv far from 1: waits are off by 10 to 20 % in the median, by 100 % at the worst
+Elsewhere the error is larger at low load and for scv far from 1: waits are off by 10 to 20 % (median), by 100 % at the worst
 (`benches/approximations`); for one server and class there is `gig1`. Stable: products of bounded factors.
 Classes: service of all arrivals together; scv of gaps averaged by rate (QNA's asymptotic rule). Bounds: waiting time of
 any G/G/m with independent gaps; the lower one is 0 for m > 1.

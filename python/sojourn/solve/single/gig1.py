@@ -31,7 +31,7 @@ LEAST_S, CELL_S = 2e-2, 2e-3  # measured, and a standard deviation of a step for
 def refuses(n: Network) -> str | None:
     reason = refusal(n, disciplines=("fcfs",), single_server=True, one_class=True, poisson=False) or ggm.refuses(n)
     atoms = all(isinstance(law, Deterministic | Empirical) for law in (n.arrivals[0], n.service[0][0]))
-    return reason or ("services and the gaps between arrivals take only certain values" if atoms else None)
+    return reason or ("service times and the gaps between arrivals take only certain values" if atoms else None)
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:

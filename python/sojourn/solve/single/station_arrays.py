@@ -74,7 +74,7 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
         return f"station {n.stations[0]} is not visited exactly once a pass by every class"
     broken = getattr(station, "breakdowns", None) is not None
     if getattr(station, "schedule", ()) or (broken and not breaks):
-        return f"the servers of station {n.stations[0]} come and go"
+        return f"the number of servers of station {n.stations[0]} changes"
     if breaks and not broken:
         return f"station {n.stations[0]} has no breakdowns"
     if n.discipline[0] not in disciplines:

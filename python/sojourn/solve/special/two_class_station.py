@@ -63,7 +63,7 @@ def refuses(variant: str, network: Network) -> str | None:
     if not 0 < network.visits[k, 0] <= 1 + 1e-12 or network.service_s[k, 0] <= 0:
         return f"station {station.name} is not visited once with a page time above 0"
     if variant != "priority" and not isinstance(network.service[k][0], Exponential):
-        return "pages are not exponential, as this variant takes them"
+        return "pages are not exponential, which this variant assumes"
     return jackson_bcmp.refuses(_rest(network)) if len(network.kind) > 1 else None
 
 

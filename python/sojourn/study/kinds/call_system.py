@@ -134,11 +134,13 @@ class CallSession:
         except SojournError:
             raise
         except Exception as error:
-            raise ServiceError(f"{type(error).__name__}: {error}", place, "mend it: a context manager") from error
+            raise ServiceError(
+                f"{type(error).__name__}: {error}", place, "fix it: it must be a context manager"
+            ) from error
         failed: tuple[Any, Any, Any] = (None, None, None)
         try:
             if not callable(call):
-                raise ServiceError(f"it yields {call!r}", place, "yield a function without arguments")
+                raise ServiceError(f"it yields {call!r}", place, "it must yield a function without arguments")
             yield call
         except BaseException as error:
             failed = (type(error), error, error.__traceback__)
@@ -149,7 +151,7 @@ class CallSession:
             except Exception as error:
                 if error is not failed[1]:
                     raise ServiceError(
-                        f"{type(error).__name__}: {error}", place, "mend what follows its yield"
+                        f"{type(error).__name__}: {error}", place, "fix the code after its yield"
                     ) from error
 
     def _load(self, point: Point) -> dict[str, Any]:

@@ -91,12 +91,14 @@ def _free(launch: StartCommand) -> None:
     if "unix" in launch.ready:
         if not problem(launch.ready):
             raise Busy(
-                f"the socket {launch.ready['unix']} is in use", PLACE, "end who listens there, or give it another"
+                f"the socket {launch.ready['unix']} is in use",
+                PLACE,
+                "stop the process that listens there, or give the service another socket",
             )
         return
     for address in {address_of(launch.ready), address_of({"url": launch.url})}:
         if who := holder(*address):
-            raise Busy(f"port {address[1]} is in use by {who}", PLACE, "end it, or give the service another port")
+            raise Busy(f"port {address[1]} is in use by {who}", PLACE, "stop it, or give the service another port")
 
 
 @dataclass(frozen=True)
@@ -186,9 +188,7 @@ def _judge(folder: RunFolder, service: CommandService) -> None:
         folder.manifest["valid"] = False
     if found.get("left"):
         names = ", ".join(found["left"])
-        said = (
-            f"the program left {len(found['left'])} processes behind when it was told to end ({names}); they were ended"
-        )
+        said = f"the program left {len(found['left'])} processes behind when it was asked to stop ({names}); they were ended"
         folder.manifest["warnings"] = [said, *folder.manifest.get("warnings", ())]
     folder.save()
 
@@ -203,4 +203,4 @@ def _told(found: dict[str, Any], folder: RunFolder | None = None) -> str:
 def _died(found: dict[str, Any], error: BaseException) -> None:
     """ServiceError instead of `error`, where that came of the service's end."""
     if "how" in found and isinstance(error, ServiceError):
-        raise ServiceError(_told(found), PLACE, "mend what it says") from error
+        raise ServiceError(_told(found), PLACE, "fix what the message says") from error

@@ -47,7 +47,7 @@ class CommandSystem(HttpSystem):
         texts = {where: text.replace(f"{{{HOST}}}", "") for where, text in options.texts().items()}
         super().__init__(options.factors, texts, load, folder)
         if options.cores is not None and options.cpuset is not None:
-            raise InputError("cores and cpuset", "[system]", "give how many (cores), or which (cpuset)")
+            raise InputError("cores and cpuset", "[system]", "give a number (cores), or a list (cpuset)")
         if "cpu" in options.resources:
             raise InputError(
                 "resource 'cpu'", "[system.resources]", "choose another name: it is the program's own CPU time"
@@ -74,7 +74,7 @@ class CommandSystem(HttpSystem):
         argv = [full[f"[system] command[{k}]"] for k in range(len(options.command))]
         folder = (self.folder / full["[system] folder"]).resolve()
         if not folder.is_dir():
-            raise InputError(f"no folder {folder}", "[system] folder", "give one that is there")
+            raise InputError(f"no folder {folder}", "[system] folder", "give an existing one")
         given = {name: full[f"[system.environment] {name}"] for name in options.environment}
         environment, hidden = _environment(given)
         argv[0] = _program(argv[0], folder, environment)
@@ -145,7 +145,7 @@ def _cores(count: str | None, cpuset: str | None) -> list[int] | None:
     if count is not None:
         if not count.isdigit() or not 1 <= int(count) <= len(available):
             raise InputError(
-                f"cores = {count}", "[system] cores", f"give 1 to {len(available)}: this machine has no more"
+                f"cores = {count}", "[system] cores", f"give 1 to {len(available)}: the cores of this machine"
             )
         return sorted(available[: int(count)])
     if cpuset is None:

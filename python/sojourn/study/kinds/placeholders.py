@@ -28,7 +28,7 @@ def filled(text: str, values: Mapping[str, Any], place: str) -> str:
             return f"{{{match[1]}}}"
         if match[2] not in values:
             known = ", ".join(values) or "none"
-            remedy = f"write one of the factors ({known}), or {{{{{match[2]}}}}} for the text itself"
+            remedy = f"use one of the factors ({known}), or {{{{{match[2]}}}}} for the text itself"
             raise InputError(f"placeholder {{{match[2]}}} has no factor", place, remedy)
         value = values[match[2]]
         return str(value).lower() if isinstance(value, bool) else str(value)
