@@ -161,7 +161,7 @@ class Postgres:
             return
         if user := user_of(self.data, self.place):
             raise ServiceError(
-                f"process {user} already runs a server there", str(self.data), "stop that server, or use another folder"
+                f"process {user} already runs a server there", str(self.data), "stop it, or use another folder"
             )
         end_left(self.data)
 

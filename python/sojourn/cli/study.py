@@ -29,7 +29,9 @@ def study(
     ] = None,
     draw: Annotated[
         int | None,
-        typer.Option(help="number of random configurations from the ranges in [draw]; each is predicted, then run"),
+        typer.Option(
+            help="number of random configurations from the ranges in the table draw; each is predicted, then run"
+        ),
     ] = None,
     paths: Annotated[str | None, typer.Option(help="storage study: only these paths, e.g. local,nbd")] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,

@@ -177,9 +177,7 @@ class PathSource(Source):
                 meant(function.station, known) if known else "for n(app) record the service's own times (app.parquet)"
             )
             what = f"{function.function}({function.station}): not seen"
-            raise SourceRefused(
-                what, f"{self.kind} source {self.name}", f"ask for n(), for the whole system; or {told}"
-            )
+            raise SourceRefused(what, f"{self.kind} source {self.name}", f"ask for n() of the whole system; or {told}")
         states = self.table[0]
         if function.cls and function.cls not in self.classes:
             raise SourceRefused(f"no class {function.cls!r}", self.name, meant(function.cls, self.classes))
