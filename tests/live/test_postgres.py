@@ -261,7 +261,7 @@ def test_a_stop_while_it_recovers_does_not_wait_for_that(tmp_path: Path) -> None
 def test_a_server_that_nobody_waits_for_makes_room_and_one_in_use_does_not(open_folder: Path) -> None:
     first = Postgres(open_folder, durable=False)
     (first.place / "owner.json").write_text(json.dumps({"pid": 1, "started": start_time(1)}))
-    with pytest.raises(ServiceError, match="process 1 already runs a server there"):
+    with pytest.raises(ServiceError, match="process 1 runs a server there"):
         Postgres(open_folder, durable=False)
     (first.place / "owner.json").write_text(json.dumps({"pid": 1, "started": "another"}))
     second = Postgres(open_folder, durable=False)

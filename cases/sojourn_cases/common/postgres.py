@@ -160,9 +160,7 @@ class Postgres:
         if not working_in(self.data):
             return
         if user := user_of(self.data, self.place):
-            raise ServiceError(
-                f"process {user} already runs a server there", str(self.data), "stop it, or use another folder"
-            )
+            raise ServiceError(f"process {user} runs a server there", str(self.data), "stop it, or use another folder")
         end_left(self.data)
 
     def _await(self, log_began: int) -> None:
