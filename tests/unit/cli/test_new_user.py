@@ -133,7 +133,7 @@ def test_validate_says_each_rate_and_what_the_model_calls_saturated(fitted: Path
     assert any(
         re.match(r"rate-600 response time .* not in the interval, outside what was measured$", line) for line in lines
     )
-    assert any("1 called saturated that was not" in line for line in lines)
+    assert any("1 falsely predicted as saturated" in line for line in lines)
     points = json.loads(sojourn("validate", tmp_path, "--model", fitted, "--json").output, parse_constant=pytest.fail)[
         "rows"
     ]

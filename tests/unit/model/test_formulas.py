@@ -90,7 +90,7 @@ def test_a_sweep_takes_the_name_of_a_parameter() -> None:
         ('value = "mixed"', 'value = "odd"', "", "", ""),
         (", otherwise = 0", "", "", "", ""),
         ('value = "mixed", cases = { set = 1, mixed = 0.5 }, otherwise = 0', 'value = "odd", cases = { set = 1 }', "'odd'",
-         "parameters.stores.value", "use set, or give otherwise"),
+         "parameters.stores.value", "use set, or add otherwise"),
         ("cases = { set = 1, mixed = 0.5 }", 'cases = { set = "a" }', "{'set': 'a'}", "parameters.stores.cases", "give a number"),
     ],
 )  # fmt: skip

@@ -149,9 +149,9 @@ def test_a_cost_is_arithmetic() -> None:
 
 @pytest.mark.parametrize(("text", "words"), [
     ("0.04*core", "did you mean cores"), ("__import__('os')", "'os'"), ("cores.__class__", "cores.__class__"),
-    ("[cores]", "[cores]"), ("cores +", "cores +"), ("1/(cores-1)", "no finite number at cores = 1"),
+    ("[cores]", "[cores]"), ("cores +", "cores +"), ("1/(cores-1)", "not a finite number at cores = 1"),
     ("True*cores", "True"), ("'a'*cores", "'a'"), ("cores if cores else 1", "cores if"), ("min(cores)", "min of 1"),
-    ("(" * 900 + "cores" + ")" * 90, "(((("), ("1+" * 600 + "1", "1201 characters"), ("9**9**9**9", "no finite"),
+    ("(" * 900 + "cores" + ")" * 90, "(((("), ("1+" * 600 + "1", "1201 characters"), ("9**9**9**9", "not a finite"),
 ])  # fmt: skip
 def test_a_cost_that_is_none_is_refused(text: str, words: str) -> None:
     with pytest.raises(InputError) as error:

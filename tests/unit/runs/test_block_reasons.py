@@ -28,9 +28,9 @@ WELL = {
             {"status": ["saturated"], "completed": 500, "achieved_iops": 500.0, "refused": 400},
             ["0.500 of the 1000 I/Os", "500 of 1000 a second, 400 were refused by a full queue"],
         ),
-        ({"errors": {"ENOSPC": 7}}, ["refused 7 I/Os with ENOSPC; no room"]),
+        ({"errors": {"ENOSPC": 7}}, ["refused 7 I/Os with ENOSPC; no space left"]),
         ({"errors": {"EIO": 2}}, ["refused 2 I/Os with EIO", "dmesg"]),
-        ({"reconnects": 1}, ["the connection broke and was reopened, 1 times"]),
+        ({"reconnects": 1}, ["the connection broke and was reopened 1 times"]),
         ({"wrong": 1, "first_wrong": "write 3 at 4096 is not there"}, ["1 reads were wrong", "write 3 at 4096"]),
     ],
 )

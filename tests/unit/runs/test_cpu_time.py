@@ -76,7 +76,7 @@ def test_what_others_used_disturbs_above_a_tenth_of_the_cores(tmp_path: Path, ow
     assert bool(said) == disturbed
     if disturbed:
         assert said[0].startswith(
-            "disturbed: other processes used 25.0% of a core; at most 20.0%; end them, or watch them"
+            "disturbed: other processes used 25.0% of a core; at most 20.0%; end them; if they belong to the service, measure them"
         )
 
 

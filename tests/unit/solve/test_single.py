@@ -63,7 +63,7 @@ REFUSED = [
     ("engset", one(1.0, sj.Closed("c", 9, 3.0)), "no capacity limit"),
     ("engset", one(1.0, capacity=3), "closed classes only"),
     ("engset", one(1.0, sj.Closed("c", 9, 3.0), capacity=3, on_full="block"), "blocks"),
-    ("engset", one(1.0, sj.Closed("c", 9), capacity=3), "come back in no time"),
+    ("engset", one(1.0, sj.Closed("c", 9), capacity=3), "would come back immediately"),
     ("engset", one(0.0, sj.Closed("c", 9, 3.0), capacity=3), "service time is 0"),
     ("engset", one(1.0, sj.Closed("c", 9, 3.0), sj.Closed("d", 9, 3.0), capacity=3), "2 classes"),
     ("engset", one(sj.Erlang(1.0, 2), sj.Closed("c", 9, 3.0), capacity=3), "places to wait"),

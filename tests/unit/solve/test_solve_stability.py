@@ -91,7 +91,7 @@ def test_what_is_cut_off_is_told() -> None:
     model = sj.Model([sj.Queue("q", discipline="ps"), sj.Pool("p", 10_000, ("q",))], [sj.Open("c", 0.8)], {"q": ONE})
     r = sj.solve(model, "ctmc")
     assert r.status == "ok" and "would not change any number by more than a share of" in r.message
-    told = float(r.message.split("by more than ")[1].split()[0])
+    told = float(r.message.split("a share of ")[1].split()[0])
     assert told < 1e-7 and r.value("queue_length", "q") == pytest.approx(4.0, rel=max(told, 1e-12))
 
 
