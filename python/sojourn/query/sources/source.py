@@ -38,40 +38,49 @@ class Source:
 
     def states(self, function: StateFunction) -> Array:
         """The value of a function of the state in each state of the source."""
-        self.refuse("states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain")
+        self.refuse(
+            "states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+        )
 
     def named(self, flags: Flags) -> str:
         """States as a person reads them."""
-        self.refuse("states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain")
+        self.refuse(
+            "states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+        )
 
     def occupancy(self, observed: Flags) -> Estimate:
         """The share of time in a set of states."""
         self.refuse(
-            "probability of states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+            "probability of states",
+            "give a run folder with requests.parquet, or a model that is small enough for a Markov chain",
         )
 
     def state_probabilities(self, time_s: float | None, start: Flags | None) -> tuple[Array, Array, Array]:
         """Of each state: probability, its low and high bound; in the steady state, or at a time after a start."""
         self.refuse(
-            "probabilities of states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+            "probabilities of states",
+            "give a run folder with requests.parquet, or a model that is small enough for a Markov chain",
         )
 
     def at_time(self, observed: Flags, time_s: float, start: Flags) -> Estimate:
         """The probability of a set of states at a time after entering `start`."""
         self.refuse(
-            "probability at a time", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+            "probability at a time",
+            "give a run folder with requests.parquet, or a model that is small enough for a Markov chain",
         )
 
     def distribution(self, values: Array, over: Flags | None) -> Law:
         """The law of a function of the state (`values` in each state) over time, or over the time in a set of states."""
         self.refuse(
-            "distribution of states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+            "distribution of states",
+            "give a run folder with requests.parquet, or a model that is small enough for a Markov chain",
         )
 
     def passage(self, start: Flags, target: Flags, excluded: Flags | None, mode: str) -> Law:
         """The law of the time from `start` to the next entry into `target`; infinite where `excluded` comes first."""
         self.refuse(
-            "a passage between states", "give a run folder with requests.parquet, or a model that is small enough for a Markov chain"
+            "a passage between states",
+            "give a run folder with requests.parquet, or a model that is small enough for a Markov chain",
         )
 
     def rate(self, events: Events) -> Estimate:
