@@ -65,7 +65,7 @@ class Capacity:
 
     @property
     def answered(self) -> bool:
-        """Whether there is a rate with both ends of its interval; 0 is none, since no rate is below it."""
+        """Whether there is a rate with a lower and an upper end of its interval; 0 is none, since no rate is below it."""
         return self.rate_per_s is not None and self.rate_per_s.high is not None and self.rate_per_s.low > 0
 
     @property
@@ -110,6 +110,6 @@ class Capacity:
         return f"{self.rate_per_s.text(self.level)} meet {self.objective}{full}"
 
     def _asked(self) -> str:
-        said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: the interval holds it"}
+        said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: the interval contains it"}
         unknown = said["unknown"] if self.rate_per_s else "cannot tell"
         return f"at least {per_second(self.at_least_per_s)}: {unknown if self.outcome == 'unknown' else said[self.outcome]}"
