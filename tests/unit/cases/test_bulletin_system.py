@@ -91,7 +91,7 @@ def test_settings_of_the_study_go_before_those_of_its_factors() -> None:
 
 def test_what_is_not_installed_is_told_with_the_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_programs, "_candidates", list)
-    with pytest.raises(LabError, match=r"pip install .*; or say database = false"), system().open(None):  # type: ignore[arg-type]
+    with pytest.raises(LabError, match=r"pip install .*; or set database = false"), system().open(None):  # type: ignore[arg-type]
         pass
     with pytest.raises(InputError, match="give a folder that is there"), bulletin_cluster(0.01, 1, Path("no/such")):
         pass

@@ -109,7 +109,7 @@ def test_a_planted_fault_of_redelivery_is_found(history: History, told: str) -> 
 def test_an_acknowledgement_in_time_and_in_vain_is_a_fault() -> None:
     later = [take(3, "x", receipt=8), acknowledge(3.2, 8)]
     early = judge([put(0, "x"), take(1, "x", receipt=7), acknowledge(1.5, 7, "gone"), *later, END], redelivery_s=T)
-    assert [fault[:16] for fault in early.faults] == ["not acknowledged"]
+    assert [fault[:23] for fault in early.faults] == ["acknowledgement refused"]
     late = judge([put(0, "x"), take(1, "x", receipt=7), acknowledge(2.0, 7, "gone"), *later, END], redelivery_s=T)
     assert late.holds and late.counts["taken again"] == 1
 

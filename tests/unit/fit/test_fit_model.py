@@ -227,7 +227,7 @@ def test_a_saturated_answer_for_a_run_that_was_not_is_an_error_and_counted() -> 
         and rows["error"][1] == float("inf")
         and rows["status"].to_list() == ["ok", "unstable"]
     )
-    assert "median error ∞, 1 called saturated that was not" in scores(table, 0.95)
+    assert "median error ∞, 1 falsely predicted as saturated" in scores(table, 0.95)
 
 
 def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_order_of_the_levels() -> None:

@@ -81,7 +81,7 @@ def test_what_no_run_can_tell_is_refused_by_name() -> None:
     (row,) = rows("variance of service under processor sharing", 700)
     assert row["kind"] == "refused" and "do not determine demands_s.cpu.user.scv" in row["name"]
     (row,) = rows("two delays, of which only the sum is seen", 700)
-    assert "demands_s.net.user and demands_s.wire.user apart" in row["name"]
+    assert "demands_s.net.user and demands_s.wire.user separately" in row["name"]
 
 
 def test_what_a_new_run_is_uncertain_by_grows_as_runs_say_and_then_in_proportion() -> None:

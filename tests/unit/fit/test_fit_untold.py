@@ -38,7 +38,7 @@ def test_issue_26_15_a_service_time_and_its_visits(visits: str) -> None:
 def test_issue_26_15_what_would_tell_is_asked_of_the_model() -> None:
     """Two single servers in a row, a time each: interchangeable, which utilisation of either tells (U = X D)."""
     with pytest.raises(
-        FitError, match=r"apart; give one of them, or measure its resource in \[observed\] \(station"
+        FitError, match=r"separately; give one of them, or measure its resource in \[observed\] \(station"
     ) as caught:
         fit(RUNS, sj.Model.parse(TWO_EQUAL))
     assert "cpu or disk" in str(caught.value)

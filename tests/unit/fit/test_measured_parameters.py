@@ -195,7 +195,7 @@ def test_at_counts_beside_a_formula_and_for_each_run() -> None:
 
 
 def test_a_mean_of_one_run_is_said_to_have_no_error() -> None:
-    assert "parameters.empty: of one run" in fit(closed_runs(), sj.Model.parse(MODEL), draws=40).message
+    assert "parameters.empty: from one run only" in fit(closed_runs(), sj.Model.parse(MODEL), draws=40).message
 
 
 def test_what_is_uncertain_in_a_measured_mean_is_in_the_unknowns_that_stand_beside_it() -> None:

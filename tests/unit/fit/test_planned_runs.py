@@ -40,12 +40,12 @@ def test_what_the_runs_will_tell_passes(model: str, points: list[dict[str, float
     ("model", "points", "parts"),
     [
         # alike at every load: only what either of them is busy with tells which is which (U = X D)
-        (TWO, RATES, ("service_s.cpu.user and service_s.disk.user apart", "measure its resource", "cpu or disk")),
+        (TWO, RATES, ("service_s.cpu.user and service_s.disk.user separately", "measure its resource", "cpu or disk")),
         # a time and its visits are seen as their product alone
         (
             ONE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n",
             RATES,
-            ("service_s.cpu.user and visits.cpu.user apart", "neither another load"),
+            ("service_s.cpu.user and visits.cpu.user separately", "neither another load"),
         ),
         # a station that nobody visits moves nothing
         (

@@ -119,7 +119,7 @@ def test_a_rival_that_the_runs_do_not_carry_is_left_out_by_name() -> None:
     untold = TWO.replace("cpu = {", "wire = { user = { free = true } }\nnet = { user = { free = true } }\ncpu = {")
     untold += '[stations.wire]\nkind = "delay"\n[stations.net]\nkind = "delay"\n'
     chosen = fit_rivals(RUNS, models(two=TWO, untold=untold))
-    assert set(chosen.fits) == {"two"} and "untold is left out, it cannot be fitted to these runs" in chosen.why
+    assert set(chosen.fits) == {"two"} and "untold is left out because it cannot be fitted to these runs" in chosen.why
     assert chosen.why.startswith("two: the only model")
     with pytest.raises(FitError, match="do not determine"):
         fit_rivals(RUNS, models(untold=untold))
