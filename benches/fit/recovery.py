@@ -57,7 +57,8 @@ def simulated(t: Template, level: Mapping[str, Any], passes: int, seed: int) -> 
         means[name, "throughput"] = _with_error(*rate_interval(ended[own], *window))
     first, last = (seen.sums["busy"].sum(axis=2)[round(share * SAMPLES)] for share in CUT)
     at = {s.name: float(b) for s, b in zip(service.stations, (last - first) / (end_s - start_s), strict=False)}
-    return FitRun(f"run-{seed}", dict(level), means, {name: at[name] for name in t.watched})
+    demand = {("server", "", "service_demand"): at[t.measured] / means["", "throughput"][0]} if t.measured else {}
+    return FitRun(f"run-{seed}", dict(level), means, {name: at[name] for name in t.watched}, measured=demand)
 
 
 def _with_error(value: float, low: float, high: float) -> tuple[float, float]:

@@ -16,7 +16,8 @@ Point = Mapping[str, Any]
 class Template:
     """`text`: the model that is fitted; `truth`: path → value of each unknown; `levels` fitted, `beyond` predicted.
 
-    `watched`: stations whose use is seen. `real`: the model that is simulated, where it is not the one that is fitted.
+    `watched`: stations whose use is seen. `measured`: the station whose CPU time of a request each run states, as the service demand of
+    `server`. `real`: the model that is simulated, where it is not the one that is fitted.
     """
 
     text: str
@@ -24,6 +25,7 @@ class Template:
     levels: Sequence[Point]
     beyond: Sequence[Point]
     watched: Sequence[str] = ()
+    measured: str = ""
     real: str = ""
 
     @property
@@ -149,4 +151,16 @@ TEMPLATES = {
         _points(rate_per_s=[40, 90, 70, 200, 150, 100, 260, 300], work=["get", "get", "set", "get", "set", "mixed", "mixed", "get"],
                 workers=[1, 2, 2, 4, 4, 2, 6, 6]),
         _points(rate_per_s=[190, 330], work=["mixed", "get"], workers=[4, 8]), ["cpu"]),
+    "a formula of a measured number": Template(
+        f'[parameters]\nrequest_s = {ANY}\nkey_s = {ANY}\nkeys = 1\n'
+        'cpu_s = { metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }\n[stations.cpu]\n'
+        f'{NET}{OPEN}[demands_s]\ncpu = {{ user = "cpu_s" }}\nnet = {{ user = {ZERO} }}\n',
+        {"parameters.request_s": 0.004, "parameters.key_s": 0.001, DELAY: 0.01},
+        _points(rate_per_s=[20, 40, 60, 30, 50, 45], keys=[1, 8, 2, 16, 4, 1]), _points(rate_per_s=[40, 55], keys=[3, 12]),
+        measured="cpu"),
+    "a share that is asked again": Template(
+        f'[parameters]\nwork_s = {ANY}\nown_s = {ANY}\nagain = {ANY}\nretry_s = 0.1\n[stations.cpu]\nservers = 2\n'
+        + CLOSED.replace("0.5", '"own_s + again*retry_s"') + '[demands_s.cpu]\nuser = "work_s"\n',
+        {"parameters.work_s": 0.02, "parameters.own_s": 0.2, "parameters.again": 0.5},
+        _points(users=[2, 6, 10, 14, 20, 26, 32], retry_s=[0.1, 0.4] * 3 + [0.1]), _points(users=[12, 40], retry_s=[0.2, 0.4])),
 }  # fmt: skip

@@ -1,14 +1,15 @@
 """Hosts whose truth is one of the variants of the two-class model: what runs on them measure is drawn from that variant's law.
 
-The mean response time of a run is that at the rate of its own requests, with the error of a mean over so many
-correlated requests: relative variance 2(1 + u)/((1 - u)² N) of N requests at utilisation u, as of M/M/1 (W. Whitt: Planning
-Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366), of which the number of requests explains u²/((1 - u)² N). Busy
-times are sums of exponential pages and of interrupts, as many as there were requests.
+The mean response time of a run is that at the rate of its own requests and with the mean times that these took, with what is left of
+the error of a mean over so many correlated requests: relative variance (1 + u)²/((1 - u)² N) of N requests at utilisation u, as of M/M/1.
+The number of requests explains u² of (1 + u)², their times 1, nothing else 2u. It is that of the number present, 2(1 + u)/((1 - u)² N)
+(W. Whitt: Planning Queueing Simulations. Management Science 35(11), 1989, pp. 1341-1366), less what the rate has of it by Little's law.
+Busy times are sums of exponential pages and of interrupts, as many as there were requests.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,18 @@ class HostByLaw:
         cores, nics = size
         most, t = self.saturation(size), self.seconds
         count = int(rng.poisson(share * most * t))
-        rate = min(count / t, MOST * most)
-        u = rate / most
-        rest = np.sqrt((2 * (1 + u) - u**2) / count) / (1 - u)
-        response = self._told(rate, size).value("response_time") * np.exp(rest * rng.standard_normal())
-        stated = np.sqrt(2 * (1 + u) / count) / (1 - u) * np.exp(rng.standard_normal() / np.sqrt(2 * 19))  # 20 batches
         stay = count if cores == nics else int(rng.binomial(count, nics / cores))
         soft = self.interrupt_s * (count + np.sqrt(self.interrupt_scv * count) * rng.standard_normal()) / t
-        busy = {"leading": soft + self.page_s * rng.gamma(stay) / t, "leading interrupts": soft}
-        busy |= {"trailing": self.page_s * rng.gamma(count - stay) / t} if cores > nics else {}
+        pages, others = (self.page_s * rng.gamma(n) / t for n in (stay, count - stay))
+        seen = replace(self, interrupt_s=soft * t / count, page_s=(pages + others) * t / count)
+        rate = min(count / t, MOST * seen.saturation(size))
+        u = rate / most
+        response = seen._told(rate, size).value("response_time") * np.exp(
+            np.sqrt(2 * u / count) / (1 - u) * rng.standard_normal()
+        )
+        stated = (1 + u) / (1 - u) * count**-0.5 * np.exp(rng.standard_normal() / np.sqrt(2 * 19))  # 20 batches
+        busy = {"leading": soft + pages, "leading interrupts": soft}
+        busy |= {"trailing": others} if cores > nics else {}
         means = {("", "throughput"): (count / t, count**-0.5), ("", "response_time"): (float(response), float(stated))}
         factors = {"cores": cores, "nics": nics, "rate_per_s": share * most}
         return FitRun(f"{cores}-{nics}-{share:g}", factors, means, {name: float(value) for name, value in busy.items()})

@@ -9,8 +9,9 @@ with so many users, is by Little's law what its response and think times leave. 
                                     q      the rest of the variance of R, which no other number of the run shares
 
 n are the requests of the run, c_k² and c_z² squared coefficients of variation. Of one open class X is known: R and B are put back to the
-rate (`realised_rate`). How large the errors of R and X are a run states; that of B and what they share is from here. Taken as independent:
-throughputs where there are several classes, what two classes wait for together, parts of a multicore station, measured parameters.
+rate (`realised_rate`). How large the errors of R and X are a run states; that of B and what they share is from here. Parts of a multicore
+station share interrupts, and which pages came to the leading cores (`_cores`). Taken as independent: its response times, throughputs where
+there are several classes, what two classes wait for together, measured parameters.
 
 Means of times of service explain a part of what a run is off by: S. S. Lavenberg, T. L. Moeller, P. D. Welch: Statistical Results on
 Control Variables with Application to Queueing Network Simulation. Oper. Res. 30(1), 1982, pp. 182-202. Little's law between the errors:
@@ -32,6 +33,7 @@ from sojourn.model.network_points import NetworkPoints, as_points
 Array = NDArray[np.float64]
 STEP = 1e-3  # of the times of a station, relative
 LEAST = 1e-12
+OF_CORES = 4  # causes of a multicore station
 TIME, RATE, BUSY = "response_time", "throughput", "busy"
 
 
@@ -62,6 +64,7 @@ def _causes(data: FitProblem, values: Array) -> Array:
     first, plain = points.bases[0], data.evaluator.solved(points).values
     closed = len(first.classes) == 1 and bool(first.closed[0])
     stations = [k for k, kind in enumerate(first.kind) if kind != "multicore"]
+    hosts = list(first.hosts)
     classes = list(dict.fromkeys(s.key[1] for s in data.seen if s.key[2] == TIME))  # "" is all of them
     times, counted = np.array([s.key[2] == TIME for s in data.seen]), _counted(data)
 
@@ -71,7 +74,8 @@ def _causes(data: FitProblem, values: Array) -> Array:
         found = np.log([other[s.key][c] / plain[s.key][c] if own else 1.0 for s, c, own in each]) / STEP
         return np.nan_to_num(found)
 
-    found, think = np.zeros((len(data.seen), len(stations) + 1 + len(classes))), len(stations)
+    think, cores = len(stations), len(stations) + 1 + len(classes)
+    found = np.zeros((len(data.seen), cores + OF_CORES * len(hosts)))
     work = np.array([np.sqrt(_work_scv(n)) for n in points])[data.at] * counted[:, None]  # n x stations of the model
     for number, k in enumerate(stations):
         found[:, number] = _growth(points, k, slopes, times) * work[:, k]
@@ -92,7 +96,32 @@ def _causes(data: FitProblem, values: Array) -> Array:
     for number, k in enumerate(stations):
         own = np.array([s.key == (first.stations[k], "", BUSY) for s in data.seen])
         found[own, number] += np.maximum(work[own, k], LEAST)  # constant times too are known
+    for number, k in enumerate(hosts):
+        at = slice(cores + OF_CORES * number, cores + OF_CORES * (number + 1))
+        for part, errors in _cores(points, k).items():
+            own = np.array([s.key == (f"{first.stations[k]}.{part}", "", BUSY) for s in data.seen])
+            found[own, at] = (errors[data.at] * counted[:, None])[own]
     return found
+
+
+def _cores(points: NetworkPoints, k: int) -> dict[str, Array]:
+    """Of a multicore station, part → P x `OF_CORES`: relative standard deviations, for one request, of the work that the part has: by
+    interrupts, by where pages go, by pages on the leading cores and by those elsewhere.
+
+    Each page goes to the leading cores by itself, with the station's p; a rule that depends on the load is taken as "uniform".
+    Pages are exponential, and interrupts at least as uneven."""
+    part = {name: points.part("hosts", k, name) for name in ("cores", "nics", "interrupt_s", "interrupt_scv", "p")}
+    page_s, uniform = points.column("service_s")[:, k, 0], part["nics"] / part["cores"]
+    stay = np.array([u if isinstance(p, str) else p for p, u in zip(part["p"], uniform, strict=True)], float)
+    stay = np.where(part["nics"] < part["cores"], stay, 1.0)
+    interrupts = np.sqrt(np.maximum(part["interrupt_scv"], 1.0)) * part["interrupt_s"]
+    where, none = page_s * np.sqrt(stay * (1 - stay)), np.zeros(len(points))
+    works = {
+        "leading": ([interrupts, where, page_s * np.sqrt(stay), none], part["interrupt_s"] + stay * page_s),
+        "trailing": ([none, -where, none, page_s * np.sqrt(1 - stay)], (1 - stay) * page_s),
+        "interrupts": ([interrupts, none, none, none], part["interrupt_s"]),
+    }
+    return {name: np.stack(each, axis=1) / np.maximum(mean, LEAST)[:, None] for name, (each, mean) in works.items()}
 
 
 def _work_scv(network: Network) -> Array:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.fit.errors_within_runs import _work_scv, covariance
+from sojourn.fit.errors_within_runs import _cores, _work_scv, covariance
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.model.network_points import as_points
 from sojourn.model.unknown_parameters import replaced
 
 COUNT = 0.01  # standard error of a Poisson number of 10 000
@@ -85,3 +86,17 @@ def test_a_full_server_is_busy_without_error() -> None:
     """X S = 1: of R = N S - Z, 0.7 s, the work has (R + Z)/R of its 1 %, pauses Z/R of theirs, together 1.86 %, and that is all."""
     _, sizes, _ = correlated(CLOSED.replace("THINK", "0.5"), [{"users": 60}, {"users": 5}], 0.0185)
     assert sizes[2] < 0.001
+
+
+def test_parts_of_cores_share_interrupts_and_where_pages_go() -> None:
+    """One of 4 cores takes interrupts: 1 ms a request, pages of 4 ms, both exponential, a quarter of them on the leading core. In ms² a
+    request: leading 1 + 16*2/4 - 1 = 8 (mean 2), elsewhere 16*2*3/4 - 9 = 15 (mean 3), together -1*3, interrupts and leading 1."""
+    text = (
+        '[stations.cpu]\nkind = "multicore"\ncores = 4\nnics = 1\ninterrupt_s = 0.001\n[classes.user]\nkind = "open"\nrate_per_s = 1\n'
+        "[service_s.cpu]\nuser = 0.004\n"
+    )
+    parts = {name: v[0] for name, v in _cores(as_points([sj.Model.parse(text).network]), 0).items()}
+    sizes = {name: np.linalg.norm(v) for name, v in parts.items()}
+    assert sizes == pytest.approx({"leading": 8**0.5 / 2, "trailing": 15**0.5 / 3, "interrupts": 1.0})
+    assert parts["leading"] @ parts["trailing"] == pytest.approx(-3 / 2 / 3)
+    assert parts["leading"] @ parts["interrupts"] == pytest.approx(1 / 2)
