@@ -103,6 +103,8 @@ class Capacity:
     def _first(self) -> str:
         if self.rate_per_s is None:
             return self.why
+        if not self.rate_per_s.low > 0:
+            return f"cannot tell: {self.rate_per_s.text(self.level)} has no lower end above 0"
         if not self.objective:
             return f"the service can take {self.rate_per_s.text(self.level)}"
         at = self.saturation_per_s

@@ -40,7 +40,7 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
         {one.figure: own for one in quantiles if (own := _quantile_error(folder, times_s, one, seen[one.figure]))},
         {name: _late(folder, q).factor for name, q in [("mean", 0.0), *((one.figure, one.q) for one in quantiles)]},
-        0 if times_s is None else len(times_s),
+        0 if times_s is None else len(times_s) * folder.sample_every,
     )  # fmt: skip
 
 

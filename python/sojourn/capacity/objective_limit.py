@@ -41,9 +41,6 @@ WIDENINGS = 4  # of the rates that are looked at, where an end of the interval i
 LEAST_ERROR = 0.02
 LEAST_WAITING = 0.02  # of a mean, in that error
 SEED = 1
-# standard deviation of the logarithm of how fast a machine is during a search, against what it usually is: CPU times of a request of
-# 48 runs of 2.5 s differed by 4.2 %, in spells of up to minutes (decision 0023), of which a search of a minute sees some three
-MACHINE = 0.025
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ def limit_of(
     if rates[0] == first[0]:
         limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
         low, middle, high = _least_of(limits, level)
-    return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None).widened(MACHINE, level)
+    return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None).with_machine(level)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,14 @@ from statistics import NormalDist
 
 from sojourn.units import per_second, percent
 
+# standard deviation of the logarithm of how fast a machine is during a search, against what it usually is: docs/decisions/0040
+MACHINE = 0.025
+
+
+def machine_part(level: float) -> float:
+    """Half-width, in the logarithm, of an interval that has the part of the machine alone."""
+    return MACHINE * NormalDist().inv_cdf((1 + level) / 2)
+
 
 @dataclass(frozen=True)
 class RateInterval:
@@ -22,11 +30,11 @@ class RateInterval:
         """Half of the interval, over the value; infinite without an upper end."""
         return float("inf") if self.high is None else (self.high - self.low) / 2 / self.value
 
-    def widened(self, sd: float, level: float) -> RateInterval:
-        """With an error of its own of that standard deviation of the logarithm; `level`: of the interval."""
+    def with_machine(self, level: float) -> RateInterval:
+        """With the part of the machine, as an error of its own; `level`: of the interval."""
         if not self.value > 0:
             return self
-        more = sd * NormalDist().inv_cdf((1 + level) / 2)
+        more = machine_part(level)
         below = math.hypot(math.log(self.value / self.low), more) if self.low > 0 else math.inf
         above = None if self.high is None else math.hypot(math.log(self.high / self.value), more)
         high = None if above is None else self.value * math.exp(above)

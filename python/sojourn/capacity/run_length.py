@@ -8,16 +8,17 @@ alike, so that their ratio hardly changes with the rate.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
 
 from sojourn.capacity.capacity_result import CapacityRun
-from sojourn.capacity.objective_limit import MACHINE, quantity_of
+from sojourn.capacity.objective_limit import quantity_of
+from sojourn.capacity.rate_interval import machine_part
 from sojourn.capacity.search_state import SearchState
 from sojourn.capacity.short_run_error import as_modelled
+from sojourn.capacity.steepness import steepness
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
 from sojourn.fit.drawn_quantiles import of_mean
@@ -25,7 +26,6 @@ from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import predictor_of
 from sojourn.query.objectives import Objective
 
-APART = 0.03  # of the rate, on both sides: between them the steepness is taken
 LEAST_STEEPNESS = 0.2  # below it a run tells next to nothing
 DRAWS = 20
 LEAST_LIMIT = 1e-9
@@ -40,9 +40,9 @@ def lacking_s(
     upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
     z = float(stats.norm.ppf((1 + level) / 2))
-    floor = z * MACHINE  # that no run takes away
+    floor = machine_part(level)  # that no run takes away
     wanted, now = (z**2 / max(width**2 - floor**2, (LEAST_OWN * floor) ** 2) for width in (aim, known.rate.half_width))
-    runs = as_modelled(runs, known.fitted, known.saturation)
+    runs = as_modelled(runs, known.fitted)
     k = int(np.argmax([run.achieved_per_s for run in runs]))
     told = _told_a_second(known.fitted, runs[k], lengths_s[k], _binding(runs[k], objectives))
     # as many requests a second as the rate has
@@ -65,16 +65,12 @@ def _told_a_second(fitted: FittedModel, run: CapacityRun, length_s: float, one: 
 
 def _steepness(fitted: FittedModel, rate_per_s: float, one: Objective | None) -> float:
     """d ln figure/d ln rate by the model; of the mean where it does not tell the figure."""
-    predictor = predictor_of(fitted, {})
-    rates = rate_per_s * np.array([1 - APART, 1 + APART])
-    mean = Quantity("response_time")
+    predictor, mean = predictor_of(fitted, {}), Quantity("response_time")
     for quantity in (quantity_of(one) if one else mean, mean):
         try:
-            found = predictor.values([{}], rates, [quantity], min(DRAWS, predictor.draws))[quantity][:, 0, :]
+            risen = float(steepness(predictor, np.array([rate_per_s]), quantity, DRAWS)[1][0])
         except SojournError:
             continue
-        good = np.isfinite(found).all(axis=1) & (found > 0).all(axis=1)
-        if good.any():
-            risen = np.log(found[good, 1] / found[good, 0]) / math.log(rates[1] / rates[0])
-            return max(float(np.median(risen)), LEAST_STEEPNESS)
+        if np.isfinite(risen):
+            return max(risen, LEAST_STEEPNESS)
     return LEAST_STEEPNESS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.rate_interval import RateInterval, machine_part
 from sojourn.errors import InputError
-from sojourn.units import USUAL_LEVEL
+from sojourn.units import USUAL_LEVEL, percent
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,17 @@ class SearchLimits:
         for value, place, ok, remedy in (
             (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
             (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
-            (self.precision, "--precision", 0.005 <= self.precision <= 1, "give 0.005 to 1"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
+            (self.precision, "--precision", 0.005 <= self.precision <= 1, "give 0.005 to 1"),
             (self.up_to_per_s, "--up-to", self.up_to_per_s is None or self.up_to_per_s > 0, "give a rate above 0"),
             (least, "--at-least", least is None or least > 0, "give a rate above 0"),
         ):
             if not ok:
                 raise InputError(value, place, remedy)
+        machine = machine_part(self.level)
+        if self.precision <= machine:
+            reason = f"give more than {percent(machine)}, by which the speed of the machine alone may differ"
+            raise InputError(self.precision, "--precision", reason)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def state_of(
     """By a model that is fitted to `folders`; `before` where they are too few for one. `objectives`: of response times."""
     if len({one.rate_per_s for one in runs}) < LEAST_RATES:
         return before
-    runs = as_modelled(runs, before.fitted, before.saturation)
+    runs = as_modelled(runs, before.fitted)
     try:
         chosen = choose_model(with_their_errors(observe_runs(folders), runs))
     except SojournError as error:
@@ -48,7 +48,7 @@ def state_of(
     fitted = chosen.best
     saturation = _saturation(fitted, max(one.rate_per_s for one in runs), level)
     try:
-        runs = as_modelled(runs, fitted, saturation)
+        runs = as_modelled(runs, fitted)
         rate = limit_of(fitted, objectives, figures(runs), saturation, level)
     except SojournError as error:
         return SearchState(fitted, None, saturation, f"the model does not answer: {error.value}; {error.remedy}")

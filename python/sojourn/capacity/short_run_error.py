@@ -18,7 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
-from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.steepness import steepness
+from sojourn.errors import SojournError
 from sojourn.fit import FitRuns, FittedModel
 from sojourn.fit.fit_runs import FitRun
 from sojourn.plan.objective import Quantity
@@ -28,8 +29,6 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import BATCHES
 
 ALL = ("", "response_time")
-ALONE = 1e-3  # of the lowest rate: nobody waits
-APART = 0.03  # of the rate, on both sides: between them the steepness is taken
 DRAWS = 40
 
 
@@ -56,46 +55,42 @@ def _variance(values: NDArray[np.float64], batches: int) -> float:
     return float(np.var([part.mean() for part in np.array_split(values, batches)], ddof=1)) / batches
 
 
-def as_modelled(
-    runs: Sequence[CapacityRun], fitted: FittedModel | None, saturation_per_s: RateInterval | None
-) -> list[CapacityRun]:
+def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list[CapacityRun]:
     """`runs` with no smaller errors of their means than a service such as `fitted` gives them: a run that by chance saw little waiting
-    states too little."""
+    states too little. Errors of quantiles grow as that of the mean."""
     known = [k for k, run in enumerate(runs) if run.response_s and run.requests and run.achieved_per_s]
-    if fitted is None or saturation_per_s is None or not known:
-        return list(runs)
-    rates = np.array([runs[k].achieved_per_s for k in known])
     found = list(runs)
-    for k, error in zip(known, modelled_error(fitted, rates, saturation_per_s.value), strict=True):
-        own = float(error) / math.sqrt(runs[k].requests)
-        found[k] = replace(runs[k], response_error=max(runs[k].response_error, own))
+    if fitted is None or not known:
+        return found
+    try:
+        errors = modelled_error(fitted, np.array([runs[k].achieved_per_s for k in known]))
+    except SojournError:  # it does not answer there: runs keep the errors that they state
+        return found
+    for k, error in zip(known, errors, strict=True):
+        run = runs[k]
+        more = max(float(error) / math.sqrt(run.requests) / max(run.response_error, 1e-9), 1.0)
+        quantiles = {name: own * more for name, own in run.figure_errors.items()}
+        found[k] = replace(run, response_error=more * run.response_error, figure_errors=quantiles)
     return found
 
 
-def modelled_error(
-    fitted: FittedModel, rates_per_s: NDArray[np.float64], saturation_per_s: float
-) -> NDArray[np.float64]:
+def modelled_error(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Relative standard error of the mean response time R of one request, at each rate; of n requests it is this over sqrt(n).
 
-    What by chance came, and what it asked for, are off by 1/sqrt(n) each, and R by g = d ln R/d ln rate and g + W/R of these, W the time
-    that is waited. Waiting goes on after its cause, so that the variance is 1 + rho times that, as of M/M/1 (W. Whitt, Planning Queueing
-    Simulations, Management Science 35 (1989), 1341-1366, section 4). 0 where the model is full. Raises what a predictor does.
+    (1 + c²)g + c q, where g = d ln R/d ln rate, c² is of the service at the station with the largest demand, and q the share of R that is
+    no pure delay. For M/M/1 it is exact: (1 + rho)/(1 - rho) (D. J. Daley, The Serial Correlation Coefficients of Waiting Times in a
+    Stationary Single Server Queue, J. Austral. Math. Soc. 8 (1968), 683-699); near saturation that of M/G/1; where nobody waits that of
+    independent times. 0 where the model is full. Raises what a predictor does.
     """
-    predictor = predictor_of(fitted, {})
-    mean = Quantity("response_time")
-    asked = np.concatenate(
-        [[ALONE * rates_per_s.min()], rates_per_s * (1 - APART), rates_per_s, rates_per_s * (1 + APART)]
-    )
-    order = np.argsort(asked, kind="stable")
-    told = predictor.values([{}], asked[order], [mean], min(DRAWS, predictor.draws))[mean][:, 0, :]
-    values = np.empty(len(asked))
-    values[order] = np.median(np.where(np.isfinite(told), told, np.inf), axis=0)
-    alone, (below, at, above) = values[0], values[1:].reshape(3, -1)
+    predictor, mean = predictor_of(fitted, {}), Quantity("response_time")
+    at_s, growth = steepness(predictor, rates_per_s, mean, DRAWS)
+    network = fitted.model.network
+    delay = np.array([kind == "delay" for kind in network.kind])
+    demands_s = network.demands_s.sum(axis=1)
+    scv = float(network.scv[int(np.argmax(np.where(delay, -1.0, demands_s)))].max())
     with np.errstate(invalid="ignore", divide="ignore"):
-        growth = np.log(above / below) / math.log((1 + APART) / (1 - APART))
-        busy = np.minimum(rates_per_s / saturation_per_s, 1.0)
-        found = np.sqrt((1 + busy) * (growth**2 + (growth + 1 - alone / at) ** 2))
-    return np.asarray(np.where(np.isfinite(found), found, 0.0))
+        found = (1 + scv) * growth + math.sqrt(scv) * np.maximum(1 - demands_s[delay].sum() / at_s, 0.0)
+    return np.asarray(np.where(np.isfinite(found), np.maximum(found, 0.0), 0.0))
 
 
 def with_their_errors(fit_runs: FitRuns, runs: Sequence[CapacityRun]) -> FitRuns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +33,9 @@ def examples(
     there = shipped()
     if name is not None:
         target = copy_example(name, out)
-        console().print(Text(f"{target}; try: {there[name].command.replace('{}', str(target))}"), soft_wrap=True)
+        console().print(
+            Text(f"{target}; try: {there[name].command.replace('{}', shlex.quote(str(target)))}"), soft_wrap=True
+        )
         return
     for kind, group in groupby(there.items(), lambda item: item[1].kind):
         table = Table("name", "what it shows", title=HEADINGS[kind], title_justify="left", box=None, pad_edge=False)

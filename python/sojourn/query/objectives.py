@@ -18,7 +18,7 @@ from sojourn.errors import LoadError, ObjectiveMissed
 from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.quantiles import KEPT, quantile
-from sojourn.stats.share_interval import clustered_share, clustering, share_interval
+from sojourn.stats.share_interval import clustered_share, design_effect, share_interval
 from sojourn.units import per_second, percent, quantile_name, seconds
 
 if TYPE_CHECKING:
@@ -142,11 +142,10 @@ def _share_interval(folder: RunFolder, whole: bool) -> tuple[float, float]:
     if whole or requests is None:
         summary = folder.manifest["generator"]
         failed, done = summary["failed"], summary["ok"] + summary["failed"]
-        together = 1.0
+        effect = 1.0
         if requests is not None and failed:
-            together = clustering(requests.sort("intended_s")["failure"].to_numpy() > 0)
-        # of every n-th request alone what comes together is so many times more
-        effect = 1 + folder.sample_every * (together - 1)
+            each = requests.sort("intended_s")["failure"].to_numpy() > 0
+            effect = design_effect(each, of_every=folder.sample_every)
         return share_interval(failed, done, effect=min(effect, max(failed, 1.0)))
     start_s, end_s = folder.manifest["window_s"]
     inside = in_window(requests, (start_s, end_s)).sort("intended_s")

@@ -27,7 +27,7 @@ def vega_script() -> str:
     """From the cache; else made, and kept where that can be done."""
     place = None
     with suppress(LabError, OSError, RuntimeError):  # no home, or a folder that others may write: it is made anew
-        place = _folder() / f"vega-{version('vl-convert-python')}-{LANGUAGE}.js"
+        place = _folder() / f"vega-{version('vl-convert-python')}-{LANGUAGE}-{_digest(ENTRY)[:8]}.js"
     if place and (kept := _kept(place)):
         return kept
     import vl_convert  # starts an engine: slow, and not needed where nothing is drawn
@@ -43,6 +43,9 @@ def _folder() -> Path:
     """Raises LabError, OSError or RuntimeError where there is none of this user alone."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     parent = given if given.is_absolute() else Path.home() / ".cache"
+    nearest = next(one for one in (parent, *parent.parents) if one.exists())
+    if nearest.stat().st_uid != os.geteuid():  # root with another user's HOME would lock that user out of it
+        raise PermissionError(f"{nearest} is another user's")
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return private_folder(parent / "sojourn")
 

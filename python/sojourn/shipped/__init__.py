@@ -5,6 +5,7 @@ In a clone the folders beside this file are links to `examples/` and `studies/`;
 
 from __future__ import annotations
 
+import os
 import shutil
 import tomllib
 from collections.abc import Mapping
@@ -77,7 +78,7 @@ def copy_example(name: str, into: Path) -> Path:
         raise InputError(repr(name), "examples", "`sojourn examples` lists all that there are")
     source = there[name].path
     target = into / (source.name if source.is_file() else name)
-    if target.exists():
+    if os.path.lexists(target):
         raise InputError(f"{target} is there already", "--out", "give another folder, or remove it")
     try:
         into.mkdir(parents=True, exist_ok=True)
@@ -85,6 +86,9 @@ def copy_example(name: str, into: Path) -> Path:
             shutil.copyfile(source, target)
         else:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    except shutil.Error as error:  # of a folder: all that went wrong
+        shutil.rmtree(target, ignore_errors=True)
+        raise InputError(str(error.args[0][0][2]), "--out", "give a folder that can be written") from None
     except OSError as error:
         raise InputError(f"{error.filename}: {error.strerror}", "--out", "give a folder that can be written") from None
     return target

@@ -35,11 +35,12 @@ def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effec
 def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
     """Of observations in the order of time, each of which happened or did not."""
     each = np.asarray(happened, float)
-    return share_interval(float(each.sum()), len(each), level, clustering(each, level))
+    return share_interval(float(each.sum()), len(each), level, design_effect(each, level))
 
 
-def clustering(happened: ArrayLike, level: float = USUAL_LEVEL) -> float:
-    """`effect` of observations in the order of time, 1 to how many happened; 1 of too few."""
+def design_effect(happened: ArrayLike, level: float = USUAL_LEVEL, of_every: int = 1) -> float:
+    """`effect` of observations in the order of time, 1 to how many happened; 1 of too few. `of_every`: the observations are every n-th of
+    those that the share is of, which come together n times as much."""
     from scipy.special import ndtri, stdtrit  # slow to import
 
     each = np.asarray(happened, float)
@@ -48,6 +49,6 @@ def clustering(happened: ArrayLike, level: float = USUAL_LEVEL) -> float:
         return 1.0
     share = count / len(each)
     batches = each[: size * BATCHES].reshape(BATCHES, size).mean(axis=1)
-    effect = float(batches.var(ddof=1)) * size / (share * (1 - share))
-    effect *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
-    return min(max(effect, 1.0), count)
+    together = max(float(batches.var(ddof=1)) * size / (share * (1 - share)), 1.0 if of_every > 1 else 0.0)
+    student = float(stdtrit(BATCHES - 1, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
+    return min(max((1 + of_every * (together - 1)) * student, 1.0), count * of_every)

@@ -55,7 +55,9 @@ def test_an_objective_without_an_upper_limit(tmp_path: Path, text: str) -> None:
     assert not service.asked
 
 
-@pytest.mark.parametrize("wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"level": 1}, {"up_to_per_s": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"precision": 0.041}, {"level": 1}, {"up_to_per_s": 0}]
+)
 def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         SearchLimits(**wrong)  # type: ignore[arg-type]
@@ -74,7 +76,7 @@ def test_ends_when_it_is_known_whether_at_least_that_much(tmp_path: Path) -> Non
     """Full at 667/s: with a precision that takes many more runs, 400/s is surely met, and 660/s surely missed."""
     for number, (least, outcome) in enumerate(((200.0, "met"), (660.0, "missed"))):
         service = VirtualService(tmp_path / str(number), workers=4, law="constant")
-        limits = SearchLimits(precision=0.005, at_least_per_s=least)
+        limits = SearchLimits(precision=0.042, at_least_per_s=least)
         found = search(service.run, service.light(), read_objectives(["mean < 9ms"]), limits)
         assert found.outcome == outcome and "--at-least" in found.stopped
         assert len(found.runs) < 8 and "--at-least" not in str(found).splitlines()[1]
@@ -97,7 +99,7 @@ def test_the_time_that_is_up_is_said_with_what_is_known(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=4, law="constant")
     now = iter(range(0, 10_000, 12))
     found = search(
-        service.run, service.light(), read_objectives(["mean < 9ms"]), SearchLimits(within_s=100, precision=0.005),
+        service.run, service.light(), read_objectives(["mean < 9ms"]), SearchLimits(within_s=100, precision=0.042),
         clock=lambda: float(next(now)),
     )  # fmt: skip
     assert "--within" in found.stopped

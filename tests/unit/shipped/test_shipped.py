@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,20 @@ def test_the_verb_lists_them_and_says_what_to_type_with_a_copy(tmp_path: Path) -
     assert copied.exit_code == 0 and f"sojourn solve {tmp_path}/shop.toml" in copied.output
     command = copied.output.split("try: sojourn ")[1].split()
     assert CliRunner().invoke(command_line(), command).exit_code == 0
+
+
+def test_nothing_is_left_of_a_copy_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link that leads nowhere is something there, and is not written through; a folder that is copied in part goes."""
+    (tmp_path / "desk.toml").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="there already"):
+        copy_example("desk", tmp_path)
+    assert not (tmp_path / "elsewhere").exists()
+
+    def cut_off(source: Path, target: Path, **_: object) -> None:
+        target.mkdir()
+        raise shutil.Error([(str(source), str(target), "No space left on device")])
+
+    monkeypatch.setattr(shutil, "copytree", cut_off)
+    with pytest.raises(InputError, match="No space left"):
+        copy_example("workers", tmp_path)
+    assert not (tmp_path / "workers").exists()

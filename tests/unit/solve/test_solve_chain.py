@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -100,3 +103,24 @@ def test_an_iteration_that_takes_longer_than_allowed_is_given_up() -> None:
     assert ctmc._solved(network, UNLIMITED, 60.0)[0].status == "ok"
     with pytest.raises(MethodRefused, match="not converged after 0 s"):
         ctmc.run([network], RequestedOutputs(budget_s=0.0))
+
+
+def test_each_point_of_a_sweep_has_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the points before took is not taken off that of the next."""
+    given: list[float] = []
+
+    class Chain:
+        def __len__(self) -> int:
+            return 10
+
+        def points(self, some: Any, *others: Any) -> list[Any]:
+            given.append(others[-1] / len(some))
+            time.sleep(0.05)
+            return [({"present": [1.0]}, 0.0, 1)] * len(some)
+
+    monkeypatch.setattr(ctmc, "network_chain", lambda network, most: Chain())
+    monkeypatch.setattr(ctmc, "AT_ONCE", 1)
+    monkeypatch.setattr(ctmc.ChainMeasures, "of", lambda *parts: parts)
+    network = sj.Model([sj.Queue("a")], [sj.Closed("u", 2)], {"a": {"u": 0.1}}).network
+    ctmc._solved(network, UNLIMITED, 1.0, np.ones((3, 1)))
+    assert len(given) == 3 and given == pytest.approx([1.0] * 3, abs=0.02)

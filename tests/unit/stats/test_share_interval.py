@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sojourn.stats.share_interval import clustered_share, share_interval
+from sojourn.stats.share_interval import clustered_share, design_effect, share_interval
 
 
 def test_printed_values() -> None:
@@ -36,3 +36,12 @@ def test_they_hold_the_truth(together: int) -> None:
         low, high = clustered_share(np.repeat(began, together))
         inside.append(low <= 0.02 <= high)
     assert np.mean(inside) > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 200)
+
+
+@pytest.mark.parametrize("of_every", [10, 100])
+def test_independent_failures_of_a_thinned_record_stay_nearly_independent(of_every: int) -> None:
+    """Every n-th of requests that fail by themselves: in half of the records batches differ by no more than chance, and the effect is
+    Student's part alone, (1.729/1.645)² = 1.105."""
+    random = np.random.default_rng(6)
+    effects = [design_effect(random.random(2000) < 0.1, of_every=of_every) for _ in range(100)]
+    assert np.quantile(effects, 0.4) == pytest.approx(1.105, abs=1e-3)

@@ -121,9 +121,10 @@ def _solved(network: Network, most_open: int, limit_s: float, speeds: Array | No
     started = time.monotonic()
     chain = network_chain(network, most_open)
     speeds = unchanged(network) if speeds is None else speeds
+    left_s = limit_s - (time.monotonic() - started)  # of each point: all together may take longer than one
 
     def measured(some: Array, skewed: bool) -> list[tuple[dict[str, Any], float, int]]:
-        return chain.points(some, TOLERANCE, CYCLES, skewed, limit_s - (time.monotonic() - started))
+        return chain.points(some, TOLERANCE, CYCLES, skewed, left_s * len(some))
 
     at_once = max(AT_ONCE // len(chain), 1)
     found = [one for i in range(0, len(speeds), at_once) for one in measured(speeds[i : i + at_once], False)]
