@@ -6,14 +6,20 @@
 
 For each service, in the order of `live_services.py`: a closed loop of 64 users tells where it saturates; one run at 75 % of that gives the
 limit of the objective; three runs of the truth; `sojourn capacity` is asked with that limit and nothing else but `--within 60s`; more runs
-of the truth, which none of the answer's figures steers: `truth.py` places them and says where the figure crosses the limit. They end where
-that is known to 2 %, or the service's part of the time that is left is over, but not before there are eight.
+of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is known to
+2 %, or the service's part of the time that is left is over, but not before there are eight. So the answer's figures do not steer
+them, but the time that its search takes limits how many there are.
 
-`inside`: the interval of the answer holds the middle of the truth's; `agrees`: the two differ by less than both half-widths together (the
-root of their squares), which is to happen as often as the level says; `touches`: the intervals have a rate in common. FOLDER/raw.csv
-gets a row a service as soon as it is there. A service that has one is left out, so that the same command goes on. FOLDER/NAME has the
-runs. Puts load on loopback for some two minutes a service; no service is begun that may not end within --seconds. The table is printed
-at the end. --dry: runs of a second and no search, to see that nothing breaks; its figures are worth nothing.
+An answer is a rate with an interval whose ends are both known and above 0. `inside`: it holds the middle of the truth's; `agrees`: the two
+differ by less than both half-widths together (the root of their squares); `touches`: the intervals have a rate in common. If both held
+as often as they say, and were independent, about 90 % would agree. That is rough: the truth's own interval holds in 82 % (`truth_level.py`;
+lognormal times at one server 45 %, and 6.4 % too high), and both share the spell that the machine is in and what short runs miss.
+
+FOLDER/raw.csv gets a row a service as soon as it is there, also where it failed: with the error's first line. A service that has a row is
+left out, so that the same command goes on; one that failed is tried again only where it is named, and its last row counts.
+FOLDER/NAME has the runs. Puts load on loopback for some two minutes a service; no service is begun that may not end within
+--seconds. The table is printed at the end. --dry: runs of a second and no search, to see that nothing breaks; its figures are
+worth nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,14 +42,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 from live_services import SERVICES, running  # type: ignore[import-not-found]
-from scipy import stats
-from truth import LEVEL, TruthRuns  # type: ignore[import-not-found]
+from live_table import is_answer, summary  # type: ignore[import-not-found]
+from truth import TruthRuns  # type: ignore[import-not-found]
 
 import sojourn as sj
-from sojourn.errors import Busy, SojournError
+from sojourn.errors import Busy
 from sojourn.query.objectives import judge, read_objectives
 
 USERS, SHARE, BEFORE = 64, 0.75, 3
@@ -51,6 +56,9 @@ HALF = (  # until its parent is gone
     "import os, sys, time\nwhile os.getppid() == int(sys.argv[1]):\n end = time.monotonic() + 0.05\n"
     " while time.monotonic() < end: pass\n time.sleep(0.05)"
 )
+
+
+NOT_JUDGED: dict[str, bool | None] = {"inside": None, "agrees": None, "touches": None}
 
 
 class NoFigureError(OSError):
@@ -115,17 +123,19 @@ def run(name: str, out: Path, plan: Plan, until_s: float) -> dict[str, Any]:
     truth = runs.crossing()
     rate = found.get("rate_per_s") or {}
     value, low, high = (rate.get(key) for key in ("value", "low", "high"))
-    both = low is not None and high is not None
+    answered = is_answer(low, high)
+    own, error = (truth.rate_per_s, truth.half_width) if truth.known else (None, None)
     most = max((one["rate_per_s"] for one in found.get("runs", ())), default=0.0)
     return {
         "service": name, "beside": service.beside, "objective": objective, "saturation": full,
-        "truth": truth.rate_per_s if truth.known else None, "truth_error": truth.half_width, "truth_runs": len(runs.rates),
-        "value": value, "low": low, "high": high, "half_width": (high - low) / 2 / value if both else None, "answered": both,
-        **_judged(truth.rate_per_s if truth.known else None, truth.half_width, value, low, high),
+        "truth": own, "truth_error": truth.half_width, "truth_runs": len(runs.rates),
+        "value": value, "low": low, "high": high, "half_width": (high - low) / 2 / value if answered else None, "answered": answered,
+        **(_judged(own, error, value, low, high) if answered else NOT_JUDGED),
         "told_saturation": (found.get("saturation_per_s") or {}).get("value"), "most": most / full,
         "runs": len(found.get("runs", ())), "requests": found.get("requests"), "took_s": found["wall_s"], "exit": found["exit"],
         "limits": (found.get("limit") or {}).get("text"), "model": found.get("model"), "stopped": found.get("stopped"),
         "notes": " | ".join([*found.get("notes", ()), found.get("why") or ""]),
+        "failed": None,
     }  # fmt: skip
 
 
@@ -148,11 +158,9 @@ def _measured(url: str, out: Path, figure: str, given: dict[str, Any]) -> tuple[
     return float(folder.metrics().value("throughput")), float(found["value"])
 
 
-def _judged(
-    truth: float | None, error: float | None, value: float | None, low: float | None, high: float | None
-) -> dict[str, bool | None]:
-    if truth is None or error is None or value is None or low is None or high is None:
-        return {"inside": None, "agrees": None, "touches": None}
+def _judged(truth: float | None, error: float | None, value: float, low: float, high: float) -> dict[str, bool | None]:
+    if truth is None or error is None:
+        return NOT_JUDGED
     own = (high - value if truth > value else value - low) / value
     return {
         "inside": low <= truth <= high,
@@ -179,46 +187,10 @@ def _asked(url: str, objective: str, out: Path, plan: Plan, name: str) -> dict[s
     return {**told, "wall_s": time.monotonic() - began, "exit": done.returncode}
 
 
-def summary(file: Path) -> str:
-    """A row a service, those outside first, and what is asked of all."""
-    frame = pl.read_csv(file, infer_schema_length=None)
-    lines = [
-        "| service | beside | objective | truth | told | half-width | inside | highest rate | runs | took |",
-        "|---|" + "---|" * 9,
-    ]
-    for one in sorted(
-        frame.to_dicts(), key=lambda one: (one["answered"], one["inside"] is not False, one["inside"] is not None)
-    ):
-        truth = f"{one['truth']:.4g} ± {one['truth_error']:.1%}" if one["truth"] else "not known"
-        told = f"{one['value']:.4g} ({one['low']:.4g} to {one['high']:.4g})" if one["answered"] else "no answer"
-        inside = {True: "yes", False: "no, touches" if one["touches"] else "no", None: "not judged"}[one["inside"]]
-        width = f"{one['half_width']:.1%}" if one["answered"] else ""
-        lines.append(
-            f"| {one['service']} | {'yes' if one['beside'] else 'no'} | {one['objective']} | {truth} | {told} | {width} | {inside} | "
-            f"{one['most']:.2f} | {one['runs']} | {one['took_s']:.0f} s |"
-        )
-    rows = frame.to_dicts()  # a column may be empty, and has no type then
-    good = [one for one in rows if one["answered"]]
-    judged = [one for one in good if one["inside"] is not None]
-    inside, touched, agreed = (
-        sum(one[name] for one in judged if one.get(name)) for name in ("inside", "touches", "agrees")
-    )
-    agrees = f"agrees in {agreed}, " if "agrees" in frame.columns else ""
-    level = stats.binomtest(inside, max(len(judged), 1)).proportion_ci(LEVEL, "wilson")
-    width = np.median([one["half_width"] for one in good]) if good else math.nan
-    lines += [
-        f"\n{len(good)} of {len(rows)} answered; truth inside in {inside} of {len(judged)} judged "
-        f"({level.low:.0%} to {level.high:.0%}, Wilson, {LEVEL:.0%}), {agrees}touched in {touched}; half-width {width:.1%} "
-        f"(median); at most {frame['took_s'].max():.0f} s and {frame['runs'].max()} runs; highest rate {frame['most'].max():.2f} of "
-        "saturation"
-    ]
-    return "\n".join(lines)
-
-
-def main(names: Sequence[str], out: Path, plan: Plan, seconds: float) -> None:
-    """Rows of the services that have none, as long as there is time."""
+def main(names: Sequence[str], out: Path, plan: Plan, seconds: float, again: bool) -> None:
+    """Rows of the services that have none, as long as there is time; `again`: also of those that failed."""
     file, end_s = out / "raw.csv", time.monotonic() + seconds
-    there = set(pl.read_csv(file, infer_schema_length=None)["service"]) if file.exists() else set()
+    there = {row["service"] for row in _rows(file) if not (again and row.get("failed"))}
     wanted = [name for name in names if name not in there]
     for number, name in enumerate(wanted):
         began = time.monotonic()
@@ -230,8 +202,9 @@ def main(names: Sequence[str], out: Path, plan: Plan, seconds: float) -> None:
             continue
         try:
             found = run(name, out, plan, began + (end_s - began) / (len(wanted) - number))
-        except (SojournError, OSError, subprocess.SubprocessError) as error:
-            print(f"{name}: {error}", flush=True)
+        except Exception as error:  # one service must not end the bench, and counts
+            traceback.print_exc()
+            _append(file, _failed(name, error))
             continue
         _append(file, found)
         told = {key: found[key] for key in ("truth", "truth_error", "value", "low", "high", "inside", "runs", "took_s")}
@@ -240,13 +213,28 @@ def main(names: Sequence[str], out: Path, plan: Plan, seconds: float) -> None:
         print(summary(file))
 
 
+def _failed(name: str, error: Exception) -> dict[str, Any]:
+    service, (said, *_) = SERVICES[name], [*str(error).splitlines(), ""]
+    told = f"{type(error).__name__}: {said}".replace("|", "/")
+    return {"service": name, "beside": service.beside, "objective": service.figure, "answered": False, "failed": told}
+
+
 def _append(file: Path, found: dict[str, Any]) -> None:
-    new = not file.exists()
-    with open(file, "a", newline="") as opened:
-        writer = csv.DictWriter(opened, list(found), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
+    """One row more, with the columns of all."""
+    rows = [*_rows(file), {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()}]
+    part = file.with_suffix(".part")
+    with open(part, "w", newline="") as opened:
+        writer = csv.DictWriter(opened, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    part.rename(file)
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    if not file.exists():
+        return []
+    with open(file, newline="") as opened:
+        return list(csv.DictReader(opened))
 
 
 def check(names: Sequence[str], out: Path) -> None:
@@ -280,4 +268,4 @@ if __name__ == "__main__":
         print(summary(place / "raw.csv"))
     else:
         place.mkdir(parents=True, exist_ok=True)
-        main(wanted, place, DRY if given.dry else Plan(), given.seconds)
+        main(wanted, place, DRY if given.dry else Plan(), given.seconds, bool(given.names))

@@ -4,7 +4,8 @@ A run costs seconds, and two runs at the same rate differ by 10 to 30 % where th
 close around the crossing, below and above it by turns: the next is placed by all runs so far. The figure is exp(a + b x), x =
 -ln(1 - rate/(1.05 saturation)), in which an M/M/1 queue is nearly a straight line: a gamma regression (P. McCullagh, J. A. Nelder,
 Generalized Linear Models (1989), chapter 8), whose error is the spread of the runs about it. The interval of the crossing is Fieller's
-(Journal of the Royal Statistical Society B 16 (1954), 175-185), with Student's quantile. `truth_level.py` says how often it holds.
+(Journal of the Royal Statistical Society B 16 (1954), 175-185), with Student's quantile; half of its width is stated, on both sides of
+the middle. `truth_level.py` says how often that holds.
 """
 
 from __future__ import annotations
