@@ -48,9 +48,11 @@ def summary(file: Path) -> str:
         f"with the {len(missed)} that were not answered and whose truth is known as misses: {_of(inside, len(judged) + len(missed))}",
     ]
     if good:
+        lines.append(f"half-width {np.median([one['half_width'] for one in good]):.1%} (median)")
+    if rest := [one for one in rows if not one["failed"]]:
         lines.append(
-            f"half-width {np.median([one['half_width'] for one in good]):.1%} (median); at most {max(one['took_s'] for one in good):.0f} s "
-            f"and {max(one['runs'] for one in good)} runs; highest rate {max(one['most'] for one in good):.2f} of saturation"
+            f"at most {max(one['took_s'] for one in rest):.0f} s and {max(one['runs'] for one in rest)} runs; highest rate "
+            f"{max(one['most'] for one in rest):.2f} of saturation"
         )
     return "\n".join(lines)
 
