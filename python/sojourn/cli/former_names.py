@@ -20,13 +20,13 @@ CONTROL = {
     "--replay": "replay",
     "--live": "live",
 }  # options of `control` that are commands below it now; else it is `simulate`
-BELOW_CONTROL = {"simulate", "replay", "live", "--help"}
+FORMERLY = {"--on", *CONTROL}
 A_WORD = re.compile(r"[a-z][a-z-]*")
 
 
 def present(words: Sequence[str]) -> tuple[list[str], str]:
     """The words as they are called now, and what to say about it; "" where nothing has changed."""
-    if words[:1] == ["control"] and len(words) > 1 and words[1] not in BELOW_CONTROL:
+    if words[:1] == ["control"] and _is_former_control(words[1:]):
         return _below_control(words[1:])
     new = FORMER.get(tuple(words[:2]))
     if new is None and words[:1] == ["plan"] and len(words) > 1 and A_WORD.fullmatch(words[1]):
@@ -34,6 +34,13 @@ def present(words: Sequence[str]) -> tuple[list[str], str]:
     if new is None:
         return list(words), ""
     return [*new, *words[2:]], f"sojourn {' '.join(words[:2])} is now called sojourn {' '.join(new)}"
+
+
+def _is_former_control(words: Sequence[str]) -> bool:
+    """Whether an option that `control` had is among them. A plain word at the beginning is a command, perhaps mistyped, and no file."""
+    if not words or A_WORD.fullmatch(words[0]):
+        return False
+    return any(word.partition("=")[0] in FORMERLY for word in words)
 
 
 def _below_control(words: Sequence[str]) -> tuple[list[str], str]:

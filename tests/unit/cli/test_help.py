@@ -113,6 +113,12 @@ def test_the_commands_below_control_were_options_of_it(old: str, new: str) -> No
     command.make_context(old, words[2:])
 
 
+@pytest.mark.parametrize("typed", ["", "si", "policy.toml", "simulat policy.toml --on m.toml", "--help"])
+def test_words_below_control_that_were_none_of_its_options(typed: str) -> None:
+    words = ["control", *typed.split()]
+    assert present(words) == (words, "")
+
+
 def test_commands_of_cases_were_below_plan() -> None:
     assert present(["plan", "storage", "--json"])[0] == ["calc", "storage", "--json"]
     assert present(["plan", "nothing-of-a-case"]) == (["plan", "nothing-of-a-case"], "")
