@@ -94,7 +94,9 @@ def simulate_policy(
 @app.command("replay")
 def replay_policy(
     policy: PolicyFile,
-    folder: Annotated[Path, typer.Argument(help="a folder that `control --out` wrote, or a run folder")],
+    folder: Annotated[
+        Path, typer.Argument(help="a folder that `control simulate` or `control live` wrote, or a run folder")
+    ],
     workers: Annotated[int | None, typer.Option(help="of a run folder: how many workers it had")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the decisions as one JSON object")] = False,
 ) -> None:

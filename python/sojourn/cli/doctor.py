@@ -71,5 +71,5 @@ def _leases() -> AbilityCheck:
         return AbilityCheck(
             "settings left", False, f"a killed controller left {names}", "services as they were", "sojourn lab restore"
         )
-    holds = "systemd holds leases" if systemd_run() else "none; no systemd runs that could hold leases of control --act"
+    holds = "systemd holds leases" if systemd_run() else "none; no systemd to hold leases of `control live --act`"
     return AbilityCheck("settings left", True, holds, "services as they were")

@@ -17,7 +17,7 @@ from sojourn.files.reading import parse_json, read_lines
 
 NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
 Recorded = tuple[Seen, int, Mapping[str, int | str]]  # what was seen, workers and other settings that were set
-REMEDY = "give a folder that sojourn control --out wrote"
+REMEDY = "give a folder that `sojourn control simulate --out` or `sojourn control live` wrote"
 
 
 @dataclass(frozen=True)

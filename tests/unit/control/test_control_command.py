@@ -114,7 +114,7 @@ def test_replay_of_its_log(files: Path) -> None:
         (("simulate", "none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
         (
             ("replay", "ours.toml", "nowhere"),
-            "nowhere: No such file or directory; give a folder that sojourn control --out wrote",
+            "nowhere: No such file or directory; give a folder that `sojourn control simulate --out` or `sojourn control live` wrote",
         ),
     ],
 )

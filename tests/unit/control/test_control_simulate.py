@@ -109,7 +109,7 @@ def test_replay_takes_the_same_decisions(tmp_path: Path) -> None:
         again = replay(decide, tmp_path, WIDE)
         assert len(again) == len(run.log)
         assert all(one.same and one.decision == was for one, was in zip(again, run.log, strict=True))
-    with pytest.raises(InputError, match="sojourn control --out"):
+    with pytest.raises(InputError, match="`sojourn control simulate --out`"):
         replay(Hpa(), tmp_path / "none")
     (tmp_path / "decisions.ndjson").write_text('{"seen": {}}\n')
     with pytest.raises(InputError, match=r"decisions.ndjson:1: "):
