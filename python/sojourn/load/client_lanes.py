@@ -35,21 +35,23 @@ class ClientsLoad(OpenLoad, ClosedLoad):
             raise InputError(str(self.threads), "--threads", f"give 1 to {MOST_THREADS}")
         if not len(urls) <= clients <= MOST_USERS:
             raise InputError(str(clients), place, f"give {len(urls)} (one per target) to {MOST_USERS}")
+        lanes = min(self.threads, clients)
+        rate_per_s = None if self.rate_per_s is None else self.rate_per_s / lanes
         return [
-            self._lane(urls, clients // self.threads + (k < clients % self.threads))
+            self._lane(urls, clients // lanes + (k < clients % lanes), rate_per_s)
             | {"cpu": self.cores[k % len(self.cores)] if self.cores else None}
-            for k in range(min(self.threads, clients))
+            for k in range(lanes)
         ]
 
-    def _lane(self, urls: list[str], clients: int) -> dict[str, Any]:
+    def _lane(self, urls: list[str], clients: int, rate_per_s: float | None) -> dict[str, Any]:
         """One thread: `clients` connections dealt out over `urls`. User k of a lane stays with target k modulo targets."""
         connections = math.ceil(clients / len(urls))
         lane: dict[str, Any] = {
             "targets": [{"url": url} for url in urls],
             "connections": connections,
-            "connections_max": connections if self.rate_per_s is None else max(connections, 4096),
+            "connections_max": connections if rate_per_s is None else max(connections, 4096),
         }
-        if self.rate_per_s is not None:
-            return lane | {"arrivals": {"kind": self.arrivals, "rate_per_s": self.rate_per_s / self.threads}}
+        if rate_per_s is not None:
+            return lane | {"arrivals": {"kind": self.arrivals, "rate_per_s": rate_per_s}}
         kind = "exponential" if self.think_s > 0 else "deterministic"
         return lane | {"closed": {"users": clients, "think": {"kind": kind, "mean": self.think_s}}}

@@ -58,6 +58,8 @@ def test_refusals() -> None:
             kv_load([URL], **options)
 
 
-def test_an_open_loop_divides_its_rate() -> None:
-    lanes = kv_load([URL], rate_per_s=900.0, threads=3, connections=4)["lanes"]
-    assert [lane["arrivals"]["rate_per_s"] for lane in lanes] == [300.0] * 3
+@pytest.mark.parametrize(("connections", "each_per_s"), [(4, [300.0] * 3), (2, [450.0] * 2)])
+def test_an_open_loop_divides_its_rate(connections: int, each_per_s: list[float]) -> None:
+    """Over the lanes that there are: with fewer clients than threads not all threads have one."""
+    lanes = kv_load([URL], rate_per_s=900.0, threads=3, connections=connections)["lanes"]
+    assert [lane["arrivals"]["rate_per_s"] for lane in lanes] == each_per_s
