@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sojourn.cli.command_examples import EXAMPLES
 from sojourn.cli.first_options import FirstOptions
 from sojourn.cli.former_names import FORMER_OPTIONS
-from sojourn.cli.sub_verbs import EXAMPLES
 from sojourn.cli.verbs import VERBS
 from sojourn.terminal import say
 

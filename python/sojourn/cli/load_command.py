@@ -27,7 +27,7 @@ class LoadCommand(FirstOptions):
         self.epilog = "\n".join((self.epilog or "", "", "All options of a protocol:", *shapes))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        seen = look(args, self.params)
+        seen = first_look(args, self.params)
         if not seen.words and "--requests" not in seen.flags:
             if seen.helps or extra.get("resilient_parsing"):
                 return super().make_context(info_name, args, parent, **extra)
@@ -48,7 +48,7 @@ class HttpCommand(FirstOptions):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         if not extra.get("resilient_parsing"):
-            refuse_others(look(args, self.params).flags, HttpOptions)
+            refuse_others(first_look(args, self.params).flags, HttpOptions)
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -64,7 +64,7 @@ class FirstLook:
         return "--help" in self.flags
 
 
-def look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
+def first_look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
     """What is there, by what any protocol's options take."""
     takes = _takes_value([*protocols().values(), *(two for one in BESIDE.values() for two in one)])
     for one in params:

@@ -42,7 +42,7 @@ def protocol_of(urls: Sequence[str]) -> type[LoadOptions]:
     return found[0] if found else known["http"]
 
 
-def made(options: type[LoadOptions], given: Mapping[str, Any]) -> LoadOptions:
+def options_of(options: type[LoadOptions], given: Mapping[str, Any]) -> LoadOptions:
     """Options by name, as Python gives them.
 
     Raises:

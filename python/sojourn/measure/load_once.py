@@ -9,7 +9,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.lab.worker_process import Event
-from sojourn.load.protocols import made, protocol_of
+from sojourn.load.protocols import options_of, protocol_of
 from sojourn.load.schedule_seed import fresh_seed
 from sojourn.measure.execute_run import execute
 from sojourn.measure.measure import own_placement
@@ -40,7 +40,7 @@ def load(
     if not given:
         raise InputError("no URL", "load", "give one, as http://HOST:PORT/PATH")
     options["seed"] = fresh_seed() if seed is None else seed
-    config = made(protocol_of(given), options).config(given)
+    config = options_of(protocol_of(given), options).config(given)
     return executed(Path(out), config, {"name": Path(out).name}, progress)
 
 

@@ -14,8 +14,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from sojourn.cli.app import asked_words, command_line
+from sojourn.cli.command_examples import EXAMPLES
 from sojourn.cli.former_names import FORMER, present
-from sojourn.cli.sub_verbs import EXAMPLES
 from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
 
 LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli.app import command_line
-from sojourn.cli.load_command import look, refuse_others
+from sojourn.cli.load_command import first_look, refuse_others
 from sojourn.errors import InputError
 from sojourn.load import BlockOptions, HttpOptions, MemcachedOptions, MessagesOptions
 from sojourn.load.load_options import option_texts
@@ -138,10 +138,10 @@ def test_values_of_options_are_no_urls() -> None:
         "--duration",
         "2s",
     ]
-    seen = look(asked, params)
+    seen = first_look(asked, params)
     assert seen.words == ["memcached://h:1"]
     assert seen.flags == ["--objective", "--body", "--agents", "--json", "--for"]
-    assert look(["--", "--http"], params).words == ["--http"] and look(["x", "--help"], params).helps
+    assert first_look(["--", "--http"], params).words == ["--http"] and first_look(["x", "--help"], params).helps
 
 
 def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:
