@@ -24,23 +24,20 @@ from sojourn.load.load_options import values
 from sojourn.load.protocols import protocol_of
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
-from sojourn.units import duration_s as read_duration_s
-from sojourn.units import levels
+from sojourn.units import duration_s, levels
 
 Command = HttpCommand  # what `app` takes for this verb
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
 
 
-@with_options(HttpOptions)
+@with_options(HttpOptions, instead={"rate_per_s": "rate", "duration_s": "length"})
 def measure(
     url: Annotated[list[str] | None, typer.Argument(help="http://host:port/path; or --requests with URLs")] = None,
-    rate_per_s: Annotated[
-        str | None, typer.Option("--rate", help="requests per second: 50..350:50, 50,100 or one number")
-    ] = None,
+    rate: Annotated[str | None, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")] = None,
     users: Annotated[
         str | None, typer.Option(help="closed loop: this many users: 1..16:5, 1,2,4 or one number")
     ] = None,
-    duration_s: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
+    length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
     pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
     cgroup: Annotated[
         list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
@@ -74,12 +71,12 @@ def measure(
     if (other := protocol_of(url or [])) is not HttpOptions:
         raise InputError(f"a URL of {other.protocol}", "measure", "give http://HOST:PORT/PATH; `sojourn load` takes it")
     objectives = read_objectives(objective or ())
-    load = {"duration_s": read_duration_s(duration_s, "--for"), **values(HttpOptions, given)}
+    load = {"duration_s": duration_s(length, "--for"), **values(HttpOptions, given)}
     series = load.pop("seed", None)
     http.warn_of_hidden(http_load(url or [], users=1, **load))
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     asked: dict[str, Any] = {
-        "rates_per_s": levels(rate_per_s, "--rate") if rate_per_s is not None else (),
+        "rates_per_s": levels(rate, "--rate") if rate is not None else (),
         "users": levels(users, "--users") if users is not None else (),
     }
     form = OutputFormat(as_json, as_csv)
@@ -87,7 +84,7 @@ def measure(
         folders = measure_levels(
             url or [], where, **asked, watched=watched(pids, cgroup, disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
-            factors=settings(factor, "--factor"), interval_s=check_interval(read_duration_s(every, "--every"), "--every"),
+            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
             seed=series, shown=shown, **load,
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told

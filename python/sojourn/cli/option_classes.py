@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -12,12 +12,12 @@ from sojourn.load.load_options import OptionText, option_texts
 
 
 def with_options(
-    *classes: type[Any], only: Collection[str] | None = None
+    *classes: type[Any], only: Collection[str] | None = None, instead: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The function with an option for each field of the classes, or `only` for some, in place of its `**given`.
 
-    A parameter of its own with the name of a field stands for that field. The function gets what the user typed, None for what he did
-    not; `load_options.values` reads it.
+    A parameter of its own stands for the field of its name, or for the one that `instead` (field → parameter) says. The function gets
+    what the user typed, None for what he did not; `load_options.values` reads it.
     """
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
@@ -26,7 +26,11 @@ def with_options(
         texts = {
             name: text for one in classes for name, text in option_texts(one).items() if only is None or name in only
         }
-        every = {name: own.pop(name) if name in own else _parameter(name, text) for name, text in texts.items()}
+        stands = {name: (instead or {}).get(name, name) for name in texts}
+        every = {
+            name: own.pop(stands[name]) if stands[name] in own else _parameter(name, text)
+            for name, text in texts.items()
+        }
         plain = [one for name, one in every.items() if texts[name].panel is None]
         panelled = [one for name, one in every.items() if texts[name].panel is not None]
         first = [own.pop(name) for name in ("context", "url") if name in own]
