@@ -10,6 +10,7 @@ import typer
 
 from sojourn.cli import http_options as http
 from sojourn.cli.json_answer import say_answer
+from sojourn.cli.load_command import HttpCommand
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
@@ -23,6 +24,8 @@ from sojourn.units import USUAL_LEVEL, duration_s, share
 
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
+
+Command = HttpCommand  # what `app` takes for this verb
 
 
 @with_options(HttpOptions, only=http.OF_ONE_REQUEST)

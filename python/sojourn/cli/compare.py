@@ -10,6 +10,7 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.console import print_table
 from sojourn.cli.json_answer import say_answer
+from sojourn.cli.load_command import HttpCommand
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
@@ -23,6 +24,7 @@ from sojourn.units import USUAL_LEVEL, duration_s, share
 if TYPE_CHECKING:
     from sojourn.compare import Comparison, InterleavedLimits
 
+Command = HttpCommand  # what `app` takes for this verb
 TURN: dict[str, Any] = {"rich_help_panel": "Measured here, in turn"}
 UNSAID: dict[str, Any] = {**TURN, "show_default": False}
 IN_TURN, URLS, COMMANDS = ("--url", "--run"), ("--url",), ("--run",)

@@ -44,12 +44,19 @@ class LoadCommand(FirstOptions):
 
 
 class HttpCommand(FirstOptions):
-    """A verb of HTTP alone: an option of another protocol is an error that names it."""
+    """A verb of HTTP alone: an option or a URL of another protocol is an error that names it."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if not extra.get("resilient_parsing"):
-            refuse_others(first_look(args, self.params).flags, HttpOptions)
-        return super().make_context(info_name, args, parent, **extra)
+        if extra.get("resilient_parsing"):
+            return super().make_context(info_name, args, parent, **extra)
+        own = {flag for one in self.params for flag in one.opts}
+        refuse_others([flag for flag in first_look(args, self.params).flags if flag not in own], HttpOptions)
+        context = super().make_context(info_name, args, parent, **extra)
+        urls = context.params["url"] or ()
+        if (other := protocol_of([urls] if isinstance(urls, str) else urls)) is not HttpOptions:
+            remedy = "give http://HOST:PORT/PATH; `sojourn load` takes it"
+            raise InputError(f"a URL of {other.protocol}", str(self.name), remedy)
+        return context
 
 
 @dataclass(frozen=True)
@@ -65,10 +72,10 @@ class FirstLook:
 
 
 def first_look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
-    """What is there, by what any protocol's options take."""
-    takes = _takes_value([*protocols().values(), *(two for one in BESIDE.values() for two in one)])
+    """What is there, by how many values any protocol's options take."""
+    takes = _values_of([*protocols().values(), *(two for one in BESIDE.values() for two in one)])
     for one in params:
-        takes |= dict.fromkeys(one.opts, one.param_type_name == "option" and not one.is_flag)
+        takes |= dict.fromkeys(one.opts, one.nargs if one.param_type_name == "option" and not one.is_flag else 0)
     words: list[str] = []
     flags: list[str] = []
     rest = iter(args)
@@ -81,15 +88,15 @@ def first_look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
             flag, equals, _ = arg.partition("=")
             flags.append(f"--{FORMER_OPTIONS.get(flag[2:], flag[2:])}")
             if flags[-1] not in takes:  # cases are asked only where they must be: to find them takes a while
-                takes |= _takes_value(protocols_of_cases().values())
-            if not equals and takes.get(flags[-1], False):
+                takes |= _values_of(protocols_of_cases().values())
+            for _ in range(takes.get(flags[-1], 0) - bool(equals)):
                 next(rest, None)
     return FirstLook(words, flags)
 
 
-def _takes_value(classes: Iterable[type[Any]]) -> dict[str, bool]:
+def _values_of(classes: Iterable[type[Any]]) -> dict[str, int]:
     texts = [text for one in classes for text in option_texts(one).values()]
-    return {flag: text.kind is not bool for text in texts for flag in text.flag.split("/")}
+    return {flag: int(text.kind is not bool) for text in texts for flag in text.flag.split("/")}
 
 
 def protocol_of_words(words: Sequence[str]) -> type[LoadOptions]:

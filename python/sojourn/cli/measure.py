@@ -21,7 +21,6 @@ from sojourn.cli.set_option import settings
 from sojourn.errors import InputError, ServiceError
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import values
-from sojourn.load.protocols import protocol_of
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
 from sojourn.units import duration_s, levels
@@ -68,8 +67,6 @@ def measure(
     from sojourn.runs.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
-    if (other := protocol_of(url or [])) is not HttpOptions:
-        raise InputError(f"a URL of {other.protocol}", "measure", "give http://HOST:PORT/PATH; `sojourn load` takes it")
     objectives = read_objectives(objective or ())
     load = {"duration_s": duration_s(length, "--for"), **values(HttpOptions, given)}
     series = load.pop("seed", None)

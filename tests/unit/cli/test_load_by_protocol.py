@@ -77,12 +77,17 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["http://h:1/", "--rate", "5", "--keys", "3"], "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
-        (["memcached://h:1", "--rate", "5"], "measure: a URL of memcached; give http://HOST:PORT/PATH"),
+        ("measure http://h:1/ --rate 5 --keys 3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
+        ("capacity http://h:1/ --keys=3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
+        ("compare --url http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
+        ("measure memcached://h:1 --rate 5", "measure: a URL of memcached; give http://HOST:PORT/PATH"),
+        ("capacity memcached://h:1", "capacity: a URL of memcached; give http://HOST:PORT/PATH"),
+        ("compare --url messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
     ],
 )  # fmt: skip
-def test_measure_has_the_options_of_http(words: list[str], said: str) -> None:
-    error = CliRunner().invoke(command_line(["measure"]), ["measure", *words]).exception
+def test_verbs_of_http_have_its_options(words: str, said: str) -> None:
+    verb = words.split()[0]
+    error = CliRunner().invoke(command_line([verb]), words.split()).exception
     assert isinstance(error, InputError) and said in str(error)
 
 
@@ -142,6 +147,9 @@ def test_values_of_options_are_no_urls() -> None:
     assert seen.words == ["memcached://h:1"]
     assert seen.flags == ["--objective", "--body", "--agents", "--json", "--for"]
     assert first_look(["--", "--http"], params).words == ["--http"] and first_look(["x", "--help"], params).helps
+    pairs = get_command(command_line(["compare"])).commands["compare"].params  # type: ignore[attr-defined]
+    seen = first_look(["--run", "one", "--iops", "--url=http://a", "http://b", "runs/a"], pairs)
+    assert seen.flags == ["--run", "--url"] and seen.words == ["runs/a"]
 
 
 def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:
