@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -30,10 +31,14 @@ def test_a_wheel_stays_within_its_budget(package: str) -> None:
     """Compressed as a wheel is: deflate. The native module of a build for work on sojourn is not stripped less than that of a wheel."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path in (ROOT / package).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
+        for place, folders, files in os.walk(
+            ROOT / package, followlinks=True
+        ):  # a wheel has the files of linked folders
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            for path in (Path(place, name) for name in files):
                 wheel.write(path, str(path.relative_to(ROOT)))
         assert any("_native" in name for name in wheel.namelist())
+        assert any(name.endswith("/study.toml") for name in wheel.namelist())
     assert packed.tell() <= MOST_BYTES[package]
 
 
@@ -47,20 +52,32 @@ def test_the_studies_of_the_cases_are_in_their_wheel() -> None:
     ] == []  # such a folder needs a pattern of its own
 
 
+def tracked(folder: Path) -> set[Path]:
+    """Files below `folder` that are under version control, or are new and not ignored; those of linked folders by the link's path."""
+    real = folder.resolve()
+    listing = ["git", "ls-files", "-co", "--exclude-standard", real]
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    paths = [folder / (ROOT / name).relative_to(real) for name in names]
+    return {inner for path in paths for inner in (tracked(path) if path.is_dir() else {path})}
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="maturin asks cargo which crates belong to it")
 @pytest.mark.parametrize(
-    ("folder", "package"), [(".", "python/sojourn/shipped"), ("cases", "cases/sojourn_cases/studies")]
+    ("folder", "packages"),
+    [(".", ["python/sojourn/shipped"]), ("cases", ["sojourn_cases/studies", "sojourn_cases/kv/published"])],
 )
-def test_a_source_distribution_has_the_shipped_files(folder: str, package: str, tmp_path: Path) -> None:
-    """Links to folders are not followed by themselves: without the files a wheel that is built from it would lack them."""
+def test_a_source_distribution_has_the_shipped_files(folder: str, packages: list[str], tmp_path: Path) -> None:
+    """No other file, and none as a link: what a link names is not in a distribution, and a wheel that is built from it would lack it."""
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT / folder, check=True, capture_output=True)
     with tarfile.open(next(tmp_path.iterdir())) as archive:
-        names = {name.split("/", 1)[1].removeprefix("cases/") for name in archive.getnames()}
-    ours = {"control", "workers"} if folder == "cases" else set()  # links to them are in that package too
-    paths = [path for path in (ROOT / package).glob("*/**/*") if path.is_file() and not ours & set(path.parts)]
-    wanted = {str(path.relative_to(ROOT)).removeprefix("cases/") for path in paths}
-    assert len(wanted) > 10 and wanted <= names
+        names = [one.name.split("/", 1)[1].removeprefix("cases/") for one in archive if one.isfile()]
+    for package in packages:
+        wanted = {str(path.relative_to(ROOT / folder)) for path in tracked(ROOT / folder / package)}
+        if package.endswith("studies"):  # those two are in the other package
+            wanted -= {name for name in wanted if name.split("/")[2] in ("control", "workers")}
+        assert len(wanted) > 10
+        assert sorted(name for name in names if name.startswith(f"{package}/")) == sorted(wanted)
 
 
 def test_versions_are_the_same_everywhere() -> None:
