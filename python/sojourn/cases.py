@@ -100,7 +100,7 @@ def path_of(name: str, folder: Path) -> Path:
     if colon and package.replace(".", "").isidentifier():
         try:
             places = getattr(find_spec(package), "submodule_search_locations", None)
-        except ImportError:
+        except (ImportError, ValueError):  # ValueError: a module without a specification, as a script's `__main__`
             places = None
         if places:
             return Path(places[0]) / inside

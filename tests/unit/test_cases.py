@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sojourn import cases
-from sojourn.cases import GROUP, Case, commands, imported, known
+from sojourn.cases import GROUP, Case, commands, imported, known, path_of
 from sojourn.errors import CaseError
 from sojourn.study.kinds import SYSTEMS
 
@@ -150,6 +150,13 @@ def test_what_is_no_case_is_left_out(installed: list[EntryPoint], capsys: pytest
 def test_an_object_that_is_not_there() -> None:
     with pytest.raises(CaseError, match="sojourn_cases.web:Shop: .*Shop.*; repair or reinstall"):
         imported("sojourn_cases.web:Shop")
+
+
+def test_a_path_in_a_module_without_a_specification_is_beside_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`find_spec` raises ValueError there, as documented: of `__main__` where a script runs."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    assert path_of("__main__:x", Path("here")) == Path("here/__main__:x")
+    assert path_of("no_such_package:x", Path("here")) == Path("here/no_such_package:x")
 
 
 def test_all_that_the_cases_here_name_is_there() -> None:

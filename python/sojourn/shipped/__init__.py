@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.cases import known, path_of
-from sojourn.errors import InputError
+from sojourn.errors import CaseError, InputError
 
 HERE = Path(__file__).resolve().parent
 STUDIES = {"workers": "sojourn.shipped:workers"}
@@ -35,7 +35,7 @@ def examples() -> Mapping[str, Example]:
     """All that there are, by name: models, policies, then studies.
 
     Raises:
-        CaseError: two cases bring a study of one name.
+        CaseError: a case brings a study whose name something else here has.
     """
     found = {path.stem: _model(path) for path in sorted((HERE / "examples").glob("*.toml"))}
     for name, place in POLICIES.items():
@@ -44,6 +44,9 @@ def examples() -> Mapping[str, Example]:
             POLICY, folder, _heading(folder), "sojourn control simulate {}/kpa.toml --on {}/pool.toml --load all"
         )
     for name, place in sorted(known("studies", STUDIES).items()):
+        if name in found:
+            remedy = "uninstall the package with a study of this name, or rename the study"
+            raise CaseError(f"{found[name].kind} and study {name!r} have one name", "installed cases", remedy)
         folder = path_of(place, HERE)
         title = str(tomllib.loads((folder / "study.toml").read_text())["title"])
         found[name] = Example(STUDY, folder, title, "sojourn study {} --quick")

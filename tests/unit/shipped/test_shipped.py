@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from sojourn import shipped
 from sojourn.cli.app import command_line
-from sojourn.errors import InputError
+from sojourn.errors import CaseError, InputError
 from sojourn.model import Model
 from sojourn.shipped import MODEL, STUDY, copy_example, examples, study_path
 from sojourn.study.study_check import check_study
@@ -63,6 +63,13 @@ def test_without_the_cases_their_package_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(shipped, "known", lambda part, ours: dict(ours))
     with pytest.raises(InputError, match="further studies come with the package sojourn-cases"):
         study_path(Path("web"))
+
+
+@pytest.mark.parametrize(("name", "other"), [("desk", "model"), ("control", "policies")])
+def test_a_study_of_a_case_takes_no_name_that_is_there(name: str, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "known", lambda part, ours: {**ours, name: "sojourn.shipped:workers"})
+    with pytest.raises(CaseError, match=f"{other} and study '{name}' have one name"):
+        examples()
 
 
 def test_the_study_of_workers_is_that_of_the_page() -> None:
