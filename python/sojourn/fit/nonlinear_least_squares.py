@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
 STEP, ROUNDS = 1e-4, 6
 SHORTER, WORSE = 0.25, 1e-6  # a step that makes it worse, by so much, is taken back and shortened
-FAR = 230.0  # a search that goes beyond 1e100 has nothing to find there, and the model no numbers
+FAR = 69.0  # a search that goes beyond 1e30 or 1e-30 has nothing to find there, and a model takes no such numbers
 NONE = 1e-18  # of the unit: 0, which a model can have, and not a number that is too small for one
 NEAR = 0.01  # of what refits differ from the best by: a step that is shorter is the last
 
