@@ -13,8 +13,7 @@ from math import inf
 from pathlib import Path
 
 import polars as pl
-
-from sojourn.stats.share_interval import share_interval
+from coverage_figure import figure
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHES = ROOT / "benches"
@@ -38,16 +37,23 @@ class PredictionSet:
     metrics: tuple[str, ...]
     short: str
     """The name in the figure."""
+    present: bool = False
+    """Predicted since intervals were last changed (26 November, 09:50)."""
+    all_runs: tuple[int, int] | None = None
+    """Inside and values with the runs that are not valid, counted when it was recorded; None: the files have them, or nobody counted."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of valid runs: values inside their interval, and how many there are; median relative errors, by metric."""
+    """Of valid runs: values inside their interval, and how many there are; median relative errors, by metric; median half-width of the
+    intervals of response times, over the prediction. `all_runs`: inside and values with the runs that are not valid; None: not recorded."""
 
     source: PredictionSet
     inside: int
     of: int
     errors: dict[str, float]
+    half_width: float
+    all_runs: tuple[int, int] | None
 
     @property
     def share(self) -> float:
@@ -66,7 +72,8 @@ SOURCES = (
     PredictionSet("twelve new configurations of a memcached middleware, 26 November, by model files",
            ("kv/recorded/2026-11-26-seed-72/blind-levels.csv",), "", CLOSED, "middleware, 12 configurations"),
     PredictionSet("twelve others, 26 November, beside other programs, by a model in code",
-           ("kv/recorded/2026-11-26/network-of-cores.json",), "with cores as placed", CLOSED, "middleware, 12, disturbed"),
+           ("kv/recorded/2026-11-26/network-of-cores.json",), "with cores as placed", CLOSED, "middleware, 12, disturbed",
+           all_runs=(57, 72)),
     PredictionSet("twelve others, 22 November, by the same model in code",
            ("blind/kv-2026-11-22-third/seed-20261301/validation.csv",), "with cores as placed", CLOSED, "middleware, 12, earlier"),
     PredictionSet("60 configurations before these, earlier versions of the fit",
@@ -74,9 +81,9 @@ SOURCES = (
             *(f"blind/kv-2026-11-22-second/seed-{n}/validation.csv" for n in (20261130, 20261201))),
            "with cores as placed", CLOSED, "middleware, 60, earlier fits"),
     PredictionSet("six others of a message service, 26 November, by model files",
-           ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit"),
+           ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit", present=True),
     PredictionSet("eight loads of a three-tier site on two cores, measured on one, 26 November",
-           ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores"),
+           ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores", present=True),
     PredictionSet("36 new configurations of a message service on PostgreSQL",
            (*(f"blind/messages-2026-11-22/seed-{n}/validation.csv" for n in (20261124, 20261127)),
             "blind/messages-2026-11-22-second/seed-20261202/validation.csv"), "usl", CLOSED, "message service, 36"),
@@ -92,7 +99,7 @@ def made() -> dict[Path, str]:
     """Path → text of the figure, and of the pages that have its counts between two comments."""
     sets, levels = [counted(source) for source in SOURCES], at_levels()
     return {
-        FIGURE: figure(sets, levels),
+        FIGURE: figure([(one.source.short, one.inside, one.of) for one in sets], levels, LEVEL),
         PAGE: replaced(PAGE, {"table": table(sets), "levels": levels_table(levels)}),
         README: replaced(README, {"coverage": sentence(sets)}),
     }
@@ -114,37 +121,58 @@ def counted(source: PredictionSet) -> Coverage:
     """What the records say of one kind of predictions."""
     if source.files[0].endswith(".json"):
         return _of_json(source)
-    rows = pl.concat([values(BENCHES / name, source) for name in source.files])
-    errors = {metric: rows.filter(pl.col("metric") == metric)["error"].median() for metric in source.metrics}
-    return Coverage(source, rows["inside"].sum(), rows.height, errors)  # type: ignore[arg-type]
-
-
-def values(path: Path, source: PredictionSet) -> pl.DataFrame:
-    """Metric, inside and |predicted / measured - 1| of each value that counts; infinite where it was wrongly called saturated."""
-    rows = pl.read_csv(path, infer_schema_length=None)
-    if "level" in rows.columns:
-        rows = rows.filter(pl.col("level") == LEVEL)
-    else:
-        rows = rows.filter(pl.col("valid") & (pl.col("model") == source.model) & pl.col("inside").is_not_null())
-    if "kind" in rows.columns:
-        rows = rows.filter(pl.col("kind") == "blind")
-    rows = rows.filter(pl.col("metric").is_in(source.metrics))
-    return rows.select(
-        "metric", inside=is_inside(), error=(pl.col("predicted") / pl.col("measured") - 1).abs().fill_null(inf)
+    every = pl.concat([values(BENCHES / name, source) for name in source.files])
+    rows = every.filter("counts")
+    of = {metric: rows.filter(pl.col("metric") == metric) for metric in source.metrics}
+    errors = {metric: median(own["error"]) for metric, own in of.items()}
+    with_all = None if BENCHES / source.files[0] == LEVELS_OF else (every["inside"].sum(), every.height)
+    return Coverage(
+        source, rows["inside"].sum(), rows.height, errors, median(of["response_time"]["half_width"]), with_all
     )
 
 
-def is_inside() -> pl.Expr:
+def values(path: Path, source: PredictionSet) -> pl.DataFrame:
+    """Metric, inside, |predicted / measured - 1| and half-width over predicted of each value, whose run `counts`, as it is valid. Infinite
+    where it was wrongly called saturated, and where an interval has no upper end."""
+    rows = pl.read_csv(path, infer_schema_length=None)
+    if "level" in rows.columns:  # valid runs alone
+        rows = rows.filter(pl.col("level") == LEVEL).with_columns(counts=pl.lit(True))
+    else:
+        rows = rows.filter((pl.col("model") == source.model) & pl.col("measured").is_not_null())
+        rows = rows.with_columns(counts=pl.col("valid") & pl.col("inside").is_not_null())
+    if "kind" in rows.columns:
+        rows = rows.filter(pl.col("kind") == "blind")
+    rows = rows.filter(pl.col("metric").is_in(source.metrics))
+    low, high = ends()
+    return rows.select(
+        "metric", "counts", inside=is_inside(), error=(pl.col("predicted") / pl.col("measured") - 1).abs().fill_null(inf),
+        half_width=((high - low) / 2 / pl.col("predicted")).fill_null(inf),
+    )  # fmt: skip
+
+
+def median(numbers: pl.Series) -> float:
+    return float(numbers.median())  # type: ignore[arg-type]
+
+
+def ends() -> tuple[pl.Expr, pl.Expr]:
     """An end that is missing is no limit: the model cannot exclude saturation."""
     low, high = (pl.col(name).cast(pl.Float64) for name in ("low", "high"))
-    return pl.col("measured").is_between(low.fill_null(0.0), high.fill_null(inf))
+    return low.fill_null(0.0), high.fill_null(inf)
+
+
+def is_inside() -> pl.Expr:
+    """Whether the measured value lies in the interval."""
+    return pl.col("measured").is_between(*ends())
 
 
 def _of_json(source: PredictionSet) -> Coverage:
     rows = json.loads((BENCHES / source.files[0]).read_text())["rows"]
     rows = [row for row in rows if row["kind"] == "blind" and row["model"] == source.model]
     errors = {row["metric"]: row["median_error"] for row in rows}
-    return Coverage(source, sum(row["inside"] for row in rows), sum(row["of"] for row in rows), errors)
+    width = next(row["half_width"] for row in rows if row["metric"] == "response_time")
+    return Coverage(
+        source, sum(row["inside"] for row in rows), sum(row["of"] for row in rows), errors, width, source.all_runs
+    )
 
 
 def at_levels() -> list[tuple[float, int, int]]:
@@ -160,20 +188,37 @@ def total(sets: Iterable[Coverage]) -> tuple[int, int]:
 
 def sentence(sets: Sequence[Coverage]) -> str:
     inside, of = total(sets)
+    earlier = sum(one.of for one in sets if not one.source.present)
     least = min(sets, key=lambda one: one.share)
     errors = [one.errors["response_time"] for one in sets]
+    widths = [one.half_width for one in sets]
+    told, all_inside, all_of = with_all_runs(sets)
     return (
-        f"Of {of} values that were predicted before they were measured, **{inside} ({100 * inside / of:.1f} %) lie in their "
-        f"90 % intervals**;\nin the worst of {len(sets)} sets {100 * least.share:.0f} %. The median error of mean response times is "
-        f"{100 * min(errors):.0f} to {100 * max(errors):.0f} %, by set.\n"
+        f"Of {of} values that were predicted before they were measured, **{inside} ({share(inside, of)}) lie in their "
+        f"90 % intervals**;\nin the worst of {len(sets)} sets {100 * least.share:.0f} %. "
+        f"Earlier versions of sojourn predicted {earlier} of the {of}. Only valid runs count; with all runs of the {told} sets\n"
+        f"of which they are known, {all_inside} of {all_of} ({share(all_inside, all_of)}) lie inside. "
+        f"By set, mean response times are {100 * min(errors):.0f} to {100 * max(errors):.0f} % off in the median, and half of their "
+        f"interval\nis {100 * min(widths):.0f} to {100 * max(widths):.0f} % of the prediction. "
         "[How this was counted, and the misses](docs/explain/accuracy.md)."
     )
 
 
+def with_all_runs(sets: Sequence[Coverage]) -> tuple[int, int, int]:
+    """How many sets have a count with the runs that are not valid, too; inside, and values, of these sets."""
+    known = [one.all_runs for one in sets if one.all_runs is not None]
+    return len(known), sum(inside for inside, _ in known), sum(of for _, of in known)
+
+
+def share(part: int, of: int) -> str:
+    return percent(part / of)
+
+
 def table(sets: Sequence[Coverage]) -> str:
     lines = [
-        "| predicted before it was run | inside the 90 % interval | median error: rate | mean response time |",
-        "|---|---|---|---|",
+        "| predicted before it was run | inside the 90 % interval | the same with runs that are not valid "
+        "| median half-width, mean response time | median error, mean response time | median error, rate |",
+        "|---|---|---|---|---|---|",
     ]
     for one in sets:
         rate = "saturation_rate" if "saturation_rate" in one.source.metrics else "throughput"
@@ -181,10 +226,13 @@ def table(sets: Sequence[Coverage]) -> str:
         links = ", ".join(f"[{n}](../../benches/{name})" for n, name in enumerate(one.source.files, 1))
         lines.append(
             f"| {one.source.what} ({links}) | {one.inside} of {one.of} ({100 * one.share:.0f} %) "
-            f"| {kind} {percent(one.errors[rate])} | {percent(one.errors['response_time'])} |"
+            f"| {'not known' if one.all_runs is None else '{} of {}'.format(*one.all_runs)} | {100 * one.half_width:.0f} % "
+            f"| {percent(one.errors['response_time'])} | {kind} {percent(one.errors[rate])} |"
         )
     inside, of = total(sets)
-    return "\n".join([*lines, f"| **all** | **{inside} of {of} ({100 * inside / of:.1f} %)** | | |"])
+    told, all_inside, all_of = with_all_runs(sets)
+    whole = f"{all_inside} of {all_of} ({share(all_inside, all_of)}) in {told} sets"
+    return "\n".join([*lines, f"| **all** | **{inside} of {of} ({share(inside, of)})** | {whole} | | | |"])
 
 
 def levels_table(levels: Sequence[tuple[float, int, int]]) -> str:
@@ -196,66 +244,6 @@ def levels_table(levels: Sequence[tuple[float, int, int]]) -> str:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-STYLE = """
-.paper { fill: #ffffff } text { fill: #1f2328; font: 13px system-ui, sans-serif } .quiet { fill: #59636e } .head { font-weight: 600 }
-.grid { stroke: #d1d9e0 } .range { stroke: #0969da; stroke-width: 2 } .seen { fill: #0969da } .stated { stroke: #bc4c00; stroke-width: 2 }
-@media (prefers-color-scheme: dark) {
-  .paper { fill: #0d1117 } text { fill: #f0f6fc } .quiet { fill: #9198a1 } .grid { stroke: #3d444d }
-  .range { stroke: #4493f8 } .seen { fill: #4493f8 } .stated { stroke: #f0883e }
-}
-"""
-WIDTH, ROW, LEFT, RIGHT = 760, 22, 250, 130
-SHOWN = (0.3, 1.0)  # shares on the axis
-
-
-def place(share: float) -> float:
-    """Where a share is on the axis, in pixels from the left."""
-    low, high = SHOWN
-    return LEFT + (max(share, low) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
-
-
-def figure(sets: Sequence[Coverage], levels: Sequence[tuple[float, int, int]]) -> str:
-    """Stated beside observed shares: a row a set at 90 %, and the set that has other levels."""
-    inside, of = total(sets)
-    at_90 = [(one.source.short, LEVEL, one.inside, one.of) for one in sets]
-    rows: list[tuple[str, float, int, int] | str] = ["Stated: 90 %", *at_90, ("all together", LEVEL, inside, of)]
-    rows += ["Other levels: middleware, 12 configurations"]
-    rows += [(f"stated {100 * level:.0f} %", level, n, m) for level, n, m in levels]
-    height = ROW * (len(rows) + 3)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
-        f"<title>Share of measured values inside the interval that was predicted for them: {inside} of {of} at a stated 90 %</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="paper" width="{WIDTH}" height="{height}"/>',
-    ]
-    for tick in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
-        x, bottom = place(tick), height - 1.6 * ROW
-        lines.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{0.5 * ROW}" y2="{bottom:.1f}"/>')
-        lines.append(
-            f'<text class="quiet" x="{x:.1f}" y="{bottom + 16:.1f}" text-anchor="middle">{100 * tick:.0f} %</text>'
-        )
-    for n, row in enumerate(rows, 1):
-        lines += _row(row, n * ROW)
-    legend = "dot: measured values inside; bar: 95 % interval of that share; upright mark: the stated level"
-    lines.append(f'<text class="quiet" x="{WIDTH / 2}" y="{height - 6}" text-anchor="middle">{legend}</text>')
-    return "\n".join([*lines, "</svg>"]) + "\n"
-
-
-def _row(row: tuple[str, float, int, int] | str, y: float) -> list[str]:
-    if isinstance(row, str):
-        return [f'<text class="head" x="12" y="{y + 4}">{row}</text>']
-    name, level, n, of = row
-    low, high = share_interval(n, of, 0.95)  # as if the values were independent
-    stated, seen = place(level), place(n / of)
-    return [
-        f'<text x="{LEFT - 14}" y="{y + 4}" text-anchor="end">{name}</text>',
-        f'<line class="range" x1="{place(low):.1f}" x2="{place(high):.1f}" y1="{y}" y2="{y}"/>',
-        f'<line class="stated" x1="{stated:.1f}" x2="{stated:.1f}" y1="{y - 8}" y2="{y + 8}"/>',
-        f'<circle class="seen" cx="{seen:.1f}" cy="{y}" r="4.5"/>',
-        f'<text class="quiet" x="{WIDTH - RIGHT + 14}" y="{y + 4}">{n} of {of}, {100 * n / of:.0f} %</text>',
-    ]
 
 
 if __name__ == "__main__":
