@@ -28,8 +28,8 @@ class BulletinUsers(ClosedLoad):
     mix: str = option(
         "readwrite", "browse, readwrite, a CSV file with a transition matrix, MIX~3, or a page", "--mix", panel=PANEL
     )
-    ramp_up_s: float = option(10.0, "users come; not counted [10s]", "--ramp-up", read=zero_or_s, panel=PANEL)
-    ramp_down_s: float = option(1.0, "not counted [1s]", "--ramp-down", read=zero_or_s, panel=PANEL)
+    ramp_up_s: float = option(10.0, "users come; not counted (default: 10s)", "--ramp-up", read=zero_or_s, panel=PANEL)
+    ramp_down_s: float = option(1.0, "not counted (default: 1s)", "--ramp-down", read=zero_or_s, panel=PANEL)
 
     def config(self, urls: list[str]) -> dict[str, Any]:
         """Rows of their matrices that had to be repaired are told.

@@ -14,7 +14,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn control replay hpa.toml logs/policy-sine-1 --json",
     ),
     "control live": (
-        "sojourn control live policy.toml http://127.0.0.1:8080 --stop-after 1h",
+        "sojourn control live policy.toml service.toml --stop-after 1h",
         "sojourn control live policy.toml service.toml --act --on pool.toml",
         "sojourn control live policy.toml service.toml --act --force --lease 10s",
     ),

@@ -59,7 +59,7 @@ def compare(
     users: Annotated[int | None, typer.Option(help="URLs: closed loop with this many users", **UNSAID)] = None,
     length: Annotated[str, typer.Option("--for", help="URLs: length of each run", **TURN)] = "6s",
     connections: Annotated[int, typer.Option(help="URLs: connections opened before the start", **TURN)] = 64,
-    timeout: Annotated[str | None, typer.Option(help="time limit of a request [10s], or of a command [10m]", **UNSAID)] = None,
+    timeout: Annotated[str | None, typer.Option(help="time limit: of a request (default: 10s), of a command (10m)", **UNSAID)] = None,
     seed: Annotated[
         int | None, typer.Option(help="repeats the order and the schedules (default: a new seed each time)", **UNSAID)
     ] = None,

@@ -112,13 +112,13 @@ def replay_policy(
 @app.command("live")
 def run_beside(
     policy: PolicyFile,
-    service: Annotated[str, typer.Argument(help="URL of the web shop, or a file of your service")],
+    service: Annotated[str, typer.Argument(help="a file about your service (service.toml); or the URL of sojourn's own web shop")],
     act: Annotated[bool, typer.Option("--act", help="set what is decided; with --on, on which it has to pass first")] = False,
     force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
     on: Annotated[Path | None, typer.Option(help="the model file on which it has to pass: one queue, one open class")] = None,
-    load: LoadName = "all",
-    rate: Rate = 240.0,
-    duration: Length = "30m",
+    load: Annotated[str, typer.Option(help="the load on that model, as of control simulate; the service gets no load")] = "all",
+    rate: Annotated[float, typer.Option(help="mean rate of that load, 1/s")] = 240.0,
+    duration: Annotated[str, typer.Option("--for", help="how long that load is")] = "30m",
     lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
@@ -127,7 +127,8 @@ def run_beside(
 ) -> None:  # fmt: skip
     """Lets a policy decide beside a live service; --act: sets it.
 
-    Without --act it is a dry run, which decides the same on the same figures and sets nothing.
+    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --load, --rate and
+    --for belong to the model of --on, on which the policy has to keep its objective before it may act.
     """
     from sojourn.cli.control_live import LiveOptions, beside
     from sojourn.control.load_trace import read as read_loads

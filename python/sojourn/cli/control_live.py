@@ -1,4 +1,4 @@
-"""`sojourn control live policy.toml http://127.0.0.1:8080 [--act]`: a policy beside a live service (`service.toml`: one's own)."""
+"""`sojourn control live policy.toml service.toml [--act]`: a policy beside a live service; a URL is that of sojourn's web shop."""
 
 from __future__ import annotations
 

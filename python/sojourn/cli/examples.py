@@ -15,10 +15,11 @@ from sojourn.cli.console import console, print_table
 from sojourn.shipped import MODEL, POLICY, STUDY, copy_example
 from sojourn.shipped import examples as shipped
 
+FIRST = "Copy one with `sojourn examples NAME`; it prints what to type next."
 HEADINGS = {
     MODEL: "Model files (then: sojourn solve NAME.toml)",
-    POLICY: "Policies (then: sojourn control simulate)",
-    STUDY: "Studies (then: sojourn study NAME)",
+    POLICY: "Policies (then: sojourn control simulate NAME/kpa.toml --on NAME/pool.toml --load all)",
+    STUDY: "Studies (then: sojourn study NAME --quick)",
 }
 
 
@@ -37,6 +38,8 @@ def examples(
             Text(f"{target}; try: {there[name].command.replace('{}', shlex.quote(str(target)))}"), soft_wrap=True
         )
         return
+    console().print(Text(FIRST), soft_wrap=True)
+    console().print()
     for kind, group in groupby(there.items(), lambda item: item[1].kind):
         table = Table("name", "what it shows", title=HEADINGS[kind], title_justify="left", box=None, pad_edge=False)
         for one, example in group:

@@ -33,13 +33,15 @@ def fit(
         typer.Option(
             help="a model file with unknowns; auto: several are tried; may be given several times: rivals, averaged if "
             "the runs cannot separate "
-            "them; demands: of each class of requests at each resource, by regression over runs with different mixes; the models of "
-            "a case, by their name in a study: web-models"
+            "them; demands: of each class of requests at each resource, by regression over runs with different mixes; web-models: "
+            "those of the web study (package sojourn-cases); mmm: with --follow only"
         ),
     ] = ["auto"],  # noqa: B006 - typer copies it
     given: Annotated[
         str,
-        typer.Option("--set", help="with --follow, what is known: demand_s, scv, most_per_s, workers"),
+        typer.Option(
+            "--set", help="with --follow, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s"
+        ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
     force: Annotated[bool, typer.Option("--force", help="write over a file that is there")] = False,
@@ -54,7 +56,9 @@ def fit(
     ] = False,
     follow: Annotated[
         bool,
-        typer.Option("--follow", help="with mmm: the demand over time, from a run folder or a log of sojourn control"),
+        typer.Option(
+            "--follow", help="with --model mmm: the demand over time, from a run folder or a log of sojourn control"
+        ),
     ] = False,
 ) -> None:
     """Fits models to measured runs.

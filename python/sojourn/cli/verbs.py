@@ -144,9 +144,9 @@ VERBS = {
         DECIDE,
         "Tries a policy that sets the number of workers.",
         (
-            "sojourn control simulate policy.toml --on shop.toml --load all --against hpa.toml",
+            "sojourn control simulate policy.toml --on pool.toml --load all --against hpa.toml",
             "sojourn control replay policy.toml runs/web-07 --workers 8",
-            "sojourn control live policy.toml http://127.0.0.1:8080 --stop-after 1h",
+            "sojourn control live policy.toml service.toml --stop-after 1h",
         ),
     ),
     "calc": Verb(

@@ -49,9 +49,9 @@ class BlockOptions(OpenLoad):
     )
 
     iops: float | None = option(None, "reads and writes a second", "--iops", float)
-    read: float = option(1.0, "share of I/Os that read, 0 to 1 [1]", "--read", float, panel=BLOCK)
-    random: float = option(1.0, "share at a random offset, 0 to 1 [1]", "--random", float, panel=BLOCK)
-    block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 [4k]", "--block", panel=BLOCK)
+    read: float = option(1.0, "share of I/Os that read, 0 to 1 (default: 1)", "--read", float, panel=BLOCK)
+    random: float = option(1.0, "share at a random offset, 0 to 1 (default: 1)", "--random", float, panel=BLOCK)
+    block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 (default: 4k)", "--block", panel=BLOCK)
     direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
     span: str | int | None = option(
         None, "I/O stays below it; a missing file is created with this size", "--span", panel=BLOCK
@@ -59,12 +59,14 @@ class BlockOptions(OpenLoad):
     align: str | int | None = option(
         None, "alignment of random offsets (default: the size of the I/O)", "--align", panel=BLOCK
     )
-    depth: int = option(128, "maximum number of outstanding I/Os [128]", "--depth", int, panel=BLOCK)
+    depth: int = option(128, "maximum number of outstanding I/Os (default: 128)", "--depth", int, panel=BLOCK)
     queue: int = option(
-        1024, "maximum number of waiting I/Os; further ones are refused [1024]", "--queue", int, panel=BLOCK
+        1024, "maximum number of waiting I/Os; further ones are refused (default: 1024)", "--queue", int, panel=BLOCK
     )
-    fsync_every: int = option(0, "number of writes between flushes [0: never]", "--fsync", int, panel=BLOCK)
-    fua_every: int = option(0, "every N-th write is stable before it ends [0: none]", "--fua", int, panel=BLOCK)
+    fsync_every: int = option(0, "a flush after so many writes; 0: none (default: 0)", "--fsync", int, panel=BLOCK)
+    fua_every: int = option(
+        0, "every N-th write is stable before it ends; 0: none (default: 0)", "--fua", int, panel=BLOCK
+    )
     engine: str = option("auto", "auto, io_uring or psync (default: auto)", "--engine", panel=BLOCK)
     verify: bool = option(False, "compare all that is read (default: no)", "--verify/--no-verify", bool, panel=BLOCK)
     quick_ack: bool = option(

@@ -52,7 +52,7 @@ class HttpOptions(OpenLoad, ClosedLoad):
     )
 
     connections: int = option(64, "connections opened before the start", "--connections", int, shown="64")
-    method: str = option("GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS [GET]", "--method", panel=HTTP)
+    method: str = option("GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (default: GET)", "--method", panel=HTTP)
     headers: Sequence[tuple[str, str]] = option(
         (), "'Name: value', several times; value env:VARIABLE: from the environment", "--header", list[str],
         read=lambda given, _: pairs(given), panel=HTTP,
@@ -75,7 +75,7 @@ class HttpOptions(OpenLoad, ClosedLoad):
     )
     status: int | Sequence[int] = option(
         200,
-        "statuses that count as success: 200 or 200,201 [200]",
+        "statuses that count as success: 200 or 200,201 (default: 200)",
         "--status",
         read=lambda text, _: status_list(text),
         panel=HTTP,

@@ -38,16 +38,18 @@ class MemcachedOptions(ClientsLoad):
         "sojourn load memcached://127.0.0.1:11211 --rate 500 --multi-get 10 --key-pattern zipf",
     )
 
+    users: int | None = option(None, "closed loop: the same as --connections", "--users", int)
     connections: int | None = option(
-        None, "clients, each with a connection, over all threads [16]", "--connections", int
-    )
-    set_weight: float = option(1.0, "weight of sets [1]", "--set", float, panel=KV)
-    get_weight: float = option(10.0, "weight of gets [10]", "--get", float, panel=KV)
+        None, "closed loop: this many clients, a connection each; with --rate: connections at the start (default: 16)",
+        "--connections", int,
+    )  # fmt: skip
+    set_weight: float = option(1.0, "weight of sets (default: 1)", "--set", float, panel=KV)
+    get_weight: float = option(10.0, "weight of gets (default: 10)", "--get", float, panel=KV)
     multi_get: Sizes | None = option(None, "keys that one get asks for", "--multi-get", panel=KV)
     multi_get_share: float = option(
-        1.0, "share of the gets that are multi-gets [1]", "--multi-get-share", float, panel=KV
+        1.0, "share of the gets that are multi-gets (default: 1)", "--multi-get-share", float, panel=KV
     )
-    keys: int = option(10_000, "different keys [10000]", "--keys", int, panel=KV)
+    keys: int = option(10_000, "different keys (default: 10000)", "--keys", int, panel=KV)
     key_pattern: str = option(
         "uniform", "uniform, zipf, zipf:EXPONENT, sequential (default: uniform)", "--key-pattern", panel=KV
     )
@@ -55,8 +57,10 @@ class MemcachedOptions(ClientsLoad):
     key_bytes: Sizes | None = option(
         None, "bytes of a key, prefix included: 40, 20-60, 20:1,60:3", "--key-size", panel=KV
     )
-    value_bytes: Sizes = option(1024, "bytes of a value: 1024, 100-4096, 32:9,1024:1 [1024]", "--data-size", panel=KV)
-    expiry_s: int = option(0, "expiry that a set gives, s [0: never]", "--expiry", int, panel=KV)
+    value_bytes: Sizes = option(
+        1024, "bytes of a value: 1024, 100-4096, 32:9,1024:1 (default: 1024)", "--data-size", panel=KV
+    )
+    expiry_s: int = option(0, "expiry that a set gives, s; 0: never (default: 0)", "--expiry", int, panel=KV)
     populate: bool = option(True, "store all keys first (default: yes)", "--populate/--no-populate", bool, panel=KV)
     verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=KV)
 

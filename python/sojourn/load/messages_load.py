@@ -40,17 +40,21 @@ class MessagesOptions(ClientsLoad):
         "sojourn load messages://127.0.0.1:4040 --clients 4 --queues 2 --message-size 16-4096",
     )
 
-    clients: int | None = option(None, "clients, each with a connection [16]", "--clients", int)
+    users: int | None = option(None, "closed loop: the same as --clients", "--users", int)
+    clients: int | None = option(
+        None, "closed loop: this many clients, a connection each; with --rate: connections at the start (default: 16)",
+        "--clients", int,
+    )  # fmt: skip
     retry_delay_s: float = option(
-        0.1, "wait after a take that found nothing [100ms]", "--retry-delay", read=zero_or_s, panel=MESSAGES
+        0.1, "wait after a take that found nothing (default: 100ms)", "--retry-delay", read=zero_or_s, panel=MESSAGES
     )
-    put_weight: float = option(1.0, "weight of puts [1]", "--put", float, panel=MESSAGES)
-    take_weight: float = option(1.5, "weight of takes [1.5]", "--take", float, panel=MESSAGES)
-    queues: int = option(1, "queues, made before the start [1]", "--queues", int, panel=MESSAGES)
+    put_weight: float = option(1.0, "weight of puts (default: 1)", "--put", float, panel=MESSAGES)
+    take_weight: float = option(1.5, "weight of takes (default: 1.5)", "--take", float, panel=MESSAGES)
+    queues: int = option(1, "queues, made before the start (default: 1)", "--queues", int, panel=MESSAGES)
     prefix: str = option("load", "how names of queues begin (default: load)", "--prefix", panel=MESSAGES)
     fresh: bool = option(False, "throw these queues away first (default: no)", "--fresh/--keep", bool, panel=MESSAGES)
     message_bytes: Sizes = option(
-        200, "bytes, 16 or more: 200, 16-4096, 64:9,2000:1 [200]", "--message-size", panel=MESSAGES
+        200, "bytes, 16 or more: 200, 16-4096, 64:9,2000:1 (default: 200)", "--message-size", panel=MESSAGES
     )
     verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=MESSAGES)
     token: str | None = option(None, "that the service wants to see", "--token", panel=MESSAGES)
