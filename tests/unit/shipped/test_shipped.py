@@ -92,6 +92,9 @@ def test_the_command_that_is_told_takes_the_copy(name: str, tmp_path: Path) -> N
 def test_the_verb_lists_them_and_says_what_to_type_with_a_copy(tmp_path: Path) -> None:
     listed = CliRunner().invoke(command_line(), ["examples"]).output
     assert all(name in listed for name in examples())
+    assert listed.startswith("Copy one with `sojourn examples NAME`; it prints what to type next.\n")
+    words = " ".join(listed.split())
+    assert all(examples()[name].command.replace("{}", "NAME") in words for name in ("control", "workers"))
     copied = CliRunner().invoke(command_line(), ["examples", "shop", "--out", str(tmp_path)])
     assert copied.exit_code == 0 and f"sojourn solve {tmp_path}/shop.toml" in copied.output
     command = copied.output.split("try: sojourn ")[1].split()
