@@ -96,10 +96,11 @@ impl Level {
     }
 
     fn iterate(&mut self, s: &SingleServers<'_>, change: &[f64], stop: Stop) -> bool {
-        (0..stop.rounds).any(|_| self.step(s, change) <= stop.tolerance)
+        let mut moves = (0..stop.rounds).map(|_| self.step(s, change));
+        moves.find(|moved| moved.is_nan() || *moved <= stop.tolerance).is_some_and(|moved| !moved.is_nan())
     }
 
-    /// One step; the largest move of a number, relative to one more than it.
+    /// One step; the largest move of a number, relative to one more than it. NaN where one of them is.
     fn step(&mut self, s: &SingleServers<'_>, change: &[f64]) -> f64 {
         let classes = self.population.len();
         self.found.fill(0.0);
@@ -120,7 +121,8 @@ impl Level {
             let x = self.population[j] / if total > 0.0 { total } else { 1.0 };
             for at in (j..self.queue.len()).step_by(classes) {
                 let new = self.residence_s[at] * x;
-                moved = moved.max((new - self.queue[at]).abs() / (1.0 + new.abs()));
+                let this = (new - self.queue[at]).abs() / (1.0 + new.abs());
+                moved = if this.is_nan() || moved.is_nan() { f64::NAN } else { moved.max(this) }; // `max` passes over NaN
                 self.queue[at] = new;
             }
         }
@@ -142,6 +144,15 @@ mod tests {
         assert!(found.settled);
         assert!((found.queue[0] - 0.2 / 1.7).abs() < 1e-15 && (found.queue[2] - 0.5 / 1.7).abs() < 1e-15);
         assert_eq!(found.queue[1], 0.0);
+    }
+
+    #[test]
+    fn what_is_no_number_does_not_settle() {
+        for demands_s in [[0.2, f64::NAN], [f64::NAN, 0.2]] {
+            let point =
+                SingleServers { demands_s: &demands_s, think_s: &[1.0, 1.0], population: &[2.0, 1.0] };
+            assert!(!run(&[point], STOP)[0].settled, "{demands_s:?}");
+        }
     }
 
     /// Equal stations hold equal shares at every population, which is what Linearizer supposes: exact, X = N/(D (K + N - 1)).
