@@ -42,7 +42,7 @@ import polars as pl
 from scipy import stats
 
 from sojourn.capacity import SearchLimits, search
-from sojourn.capacity.objective_limit import MACHINE
+from sojourn.capacity.rate_interval import MACHINE
 from sojourn.query.objectives import read_objectives
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/unit/capacity"))

@@ -69,7 +69,7 @@ def test_an_approximation_where_exact_is_too_dear(only: Callable[..., sj.Model])
     assert set(r.frame["status"]) == {"approximate", "ok"}
     assert sj.solve(m, budget_s=10.0).method == "slow"
     slow = only(method("slow", cost_s=5.0))  # nothing else applies
-    with pytest.raises(MethodRefused, match=r"method slow takes about 5 s and 1 s are allowed; ask for it by name"):
+    with pytest.raises(MethodRefused, match=r"method slow takes about 5 s and 1 s are allowed; request it by name"):
         sj.solve(slow)
     assert sj.solve(slow, method="slow").method == sj.solve(slow, budget_s=6.0).method == "slow"
     big = method("huge", memory_bytes=lambda n: 1e12)
