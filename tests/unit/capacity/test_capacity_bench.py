@@ -55,7 +55,7 @@ def test_live_table_counts_what_failed_and_what_was_not_answered(bench, tmp_path
 def test_an_interval_without_the_part_of_the_machine_is_that_before_it_was_widened(bench) -> None:  # type: ignore[no-untyped-def]
     run = bench("run")
     before = RateInterval(100.0, 92.0, 115.0)
-    widened = before.widened(0.025, 0.9)
+    widened = before.with_machine(0.9)
     row = {"seed": 1, "value": widened.value, "low": widened.low, "high": widened.high}
     assert run.without_machine(row, 0.025) == pytest.approx((92.0, 115.0))
     # by hand: the root of 0.05² less (1.6449 · 0.025)² is 0.02844
