@@ -100,7 +100,8 @@ class _AskedPoint:
                 remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
                 raise FitError(f"no factor {name}", "predict", remedy)
         said = {*point, *(f"parameters.{name}" for name in factors)}
-        kept = [i for i, path in enumerate(fitted.paths) if path not in said]
+        parts = tuple(f"{path}." for path in said)  # a time that is said has no fitted mean
+        kept = [i for i, path in enumerate(fitted.paths) if path not in said and not path.startswith(parts)]
         return _AskedPoint(one, kept, {**base, **paths})
 
 

@@ -40,6 +40,15 @@ def test_the_response_of_a_queue_with_exponential_service_is_exponential(q: floa
     assert "fitted to means" in told.message
 
 
+def test_a_number_takes_the_place_of_a_law_whose_mean_was_fitted() -> None:
+    """M/M/1: E[R] = S/(1 - rate S)."""
+    law = ONE.replace("{ free = true }", '{ kind = "exponential", mean = { free = true } }')
+    assert list(fitted(law).estimates) == ["demands_s.cpu.user.mean"]
+    for path in ("demands_s.cpu.user", "demands_s.cpu.user.mean"):
+        told = fitted(law).predict({"rate_per_s": 20.0, path: 0.01})
+        assert told.value("response_time", **{path: 0.01}) == pytest.approx(0.01 / 0.8, rel=1e-9)
+
+
 def test_nothing_is_said_where_the_queue_saturates() -> None:
     row = fitted().predict({"rate_per_s": 80.0}, quantiles=(0.99,)).frame.filter(q=0.99).row(0, named=True)
     assert row["value"] is None and row["status"] == "unstable"
