@@ -70,7 +70,7 @@ def execute_on_agents(
         slots = chosen_slots(workers, agents, rate_per_s)
         if not agents.on.startswith("local:") and (names := hidden(load)):
             raise InputError(f"a credential in header {', '.join(names)}", PLACE,
-                             "credentials are not sent to other machines: export it as a variable on every agent, and "
+                             "credentials are not sent to other machines: export the credential as a variable on every agent, and "
                              "use env:VARIABLE")  # fmt: skip
         owner = {"pid": os.getpid(), "pid_started": start_time(os.getpid())}
         folder = RunFolder.create(out, {**what, "load": load, **owner, "start": clock_times(), "machine": machine()})
