@@ -16,8 +16,8 @@ Point = Mapping[str, Any]
 class Template:
     """`text`: the model that is fitted; `truth`: path → value of each unknown; `levels` fitted, `beyond` predicted.
 
-    `watched`: stations whose use is seen. `measured`: the station whose CPU time of a request each run states, as the service demand of
-    `server`. `real`: the model that is simulated, where it is not the one that is fitted.
+    `watched`: stations whose use is seen. `real`: the model that is simulated, where it is not the one that is fitted. `measured`: the
+    station whose CPU time of a request each run states, as the service demand of `server`.
     """
 
     text: str
@@ -25,8 +25,8 @@ class Template:
     levels: Sequence[Point]
     beyond: Sequence[Point]
     watched: Sequence[str] = ()
-    measured: str = ""
     real: str = ""
+    measured: str = ""
 
     @property
     def model(self) -> Model:

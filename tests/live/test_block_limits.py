@@ -89,7 +89,7 @@ def test_a_file_system_that_fills_up_under_the_load_is_told(tmp_path: Path, engi
     assert command.end() != 0 and "Traceback" not in command.said()
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["storage"]["errors"]["ENOSPC"] > 0 and manifest["storage"]["writes"] > 0
-    assert not manifest["valid"] and any("with ENOSPC; no room" in reason for reason in manifest["reasons"])
+    assert not manifest["valid"] and any("with ENOSPC; no space left" in reason for reason in manifest["reasons"])
     assert command.left() == []
 
 

@@ -88,7 +88,7 @@ def test_a_scheduler_of_another_user_of_this_machine_is_refused() -> None:
     try:
         wait_for(lambda: _answers(port))
         with (
-            pytest.raises(InputError, match=rf"is of user {PLAIN}, who could run code as you"),
+            pytest.raises(InputError, match=rf"belongs to user {PLAIN}, who could run code as you"),
             open_workers(f"dask://127.0.0.1:{port}"),
         ):
             pass

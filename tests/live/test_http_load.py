@@ -134,7 +134,7 @@ def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: p
     [
         (("--method", "FETCH"), ('method is "FETCH"', "use GET, HEAD, POST")),
         (("--body", "@no-such.json", "--method", "POST"), ("body file no-such.json", "No such file", "can be read")),
-        (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "it must be one line")),
+        (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "give it in one line")),
         (("--header", "Content-Length: 3"), ('"Content-Length"', "leave it out")),
         (("--template", "--body", "{int:9-1}", "--method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
         (("--status", "99"), ("status is 99", "100 to 599")),

@@ -80,9 +80,9 @@ def test_a_link_that_another_user_made_in_a_shared_folder_is_not_followed(tmp_pa
     os.chown(link, 1, 1, follow_symlinks=False)
     assert followed(link) == precious, "nobody else can have made it: the folder is not open"
     shared.chmod(0o1777)
-    with pytest.raises(PermissionError, match="link that user 1 made"):
+    with pytest.raises(PermissionError, match="link created by user 1"):
         write_output(link, "x")
-    with pytest.raises(InputError, match="link that user 1 made"):
+    with pytest.raises(InputError, match="link created by user 1"):
         check_writable(link)
     os.chown(link, 0, 0, follow_symlinks=False)
     assert followed(link) == precious, "our own"

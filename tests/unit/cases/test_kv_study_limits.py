@@ -83,7 +83,7 @@ def test_the_report_says_the_limits_and_what_is_not_shown() -> None:
     for words in ("a server sends at most 100 Mbit/s", "network of a server at 16", "99%"):
         assert words in page
     page = render_html(Document("x", "", ["x"], "ok", (limits_section(seen, 2, Hosts().describe()),), {}))
-    assert "Not shown: a network or a share of the cores that limits" in page
+    assert "Not shown: limits of networks and of cores" in page
 
 
 @pytest.mark.parametrize(

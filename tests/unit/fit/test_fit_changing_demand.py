@@ -26,7 +26,7 @@ def run(rate: float, falls: bool) -> FitRun:
 @pytest.mark.parametrize(("falls", "word", "name"), [(True, "falls", "saved"), (False, "grows", "grown")])
 def test_the_search_begins_at_the_utilisation_law(falls: bool, word: str, name: str) -> None:
     runs = FitRuns([run(rate, falls) for rate in (30.0, 90.0, 150.0, 210.0)])
-    model = candidates(runs)[f"1 server, busy as cpu was, its time {word} with the load"]
+    model = candidates(runs)[f"1 server, utilised like cpu, its time {word} with the load"]
     begins = {path: float(unknown) for path, unknown in unknowns(model).items()}
     assert begins["parameters.work_s"] == pytest.approx(AT_LOAD_S, rel=1e-6)
     assert begins[f"parameters.{name}"] == pytest.approx(0.4, rel=1e-5)
@@ -43,7 +43,7 @@ def constant_run(rate: float) -> FitRun:
 def test_issue_29_5_a_constant_time_that_falls_is_offered_and_taken() -> None:
     """Without such a model the saturation rate was 43 % too high, and outside its interval."""
     chosen = choose_model(FitRuns([constant_run(rate) for rate in (40.0, 80.0, 120.0, 160.0, 200.0)]))
-    assert "a constant time, busy as cpu was, its time falls with the load" in chosen.name
+    assert "a constant time, utilised like cpu, its time falls with the load" in chosen.name
     rows = predict(chosen.best, {"rate_per_s": 300.0}, 0.9).frame.filter(station="")
     full = rows.filter(metric="saturation_rate").row(0, named=True)
     assert full["value"] == pytest.approx(400, rel=0.15) and full["low"] <= 400 <= full["high"]

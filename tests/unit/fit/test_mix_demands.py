@@ -106,7 +106,7 @@ def test_what_cannot_be_told_apart_is_refused() -> None:
     per_s = np.array([[2.0, 1.0], [4.0, 2.0], [6.0, 3.0]])
     with pytest.raises(FitError, match="too alike"):
         MixDemands(("a", "b"), per_s, np.ones(3))
-    with pytest.raises(FitError, match="2 runs for 2 classes.*have 3"):
+    with pytest.raises(FitError, match="2 runs for 2 classes.*at least 3 are needed"):
         MixDemands(("a", "b"), per_s[:2], np.ones(2))
     with pytest.raises(FitError, match="not busy"):
         MixDemands(("a", "b"), np.array([[2.0, 1.0], [1.0, 2.0], [1.0, 3.0]]), np.zeros(3))

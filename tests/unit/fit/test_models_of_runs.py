@@ -80,7 +80,7 @@ def test_a_file_has_them_all(fitted: FittedModel, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("point", "value"),
-    [({"users": 3}, "no design"), ({"design": "other", "users": 3}, "no model of runs with design = 'other'")],
+    [({"users": 3}, "no design"), ({"design": "other", "users": 3}, "no model describes runs with design = 'other'")],
 )
 def test_a_point_must_say_of_which_runs_it_is(fitted: FittedModel, point: dict[str, object], value: str) -> None:
     with pytest.raises(FitError) as error:
@@ -91,7 +91,7 @@ def test_a_point_must_say_of_which_runs_it_is(fitted: FittedModel, point: dict[s
 
 def test_a_method_that_takes_one_model_says_which(fitted: FittedModel, tmp_path: Path) -> None:
     fitted.write(tmp_path / "fitted.toml")
-    assert of_one_model(tmp_path / "fitted.toml") == "of small alone; `sojourn predict` takes large for their runs"
+    assert of_one_model(tmp_path / "fitted.toml") == "of small alone; `sojourn predict` uses large for their runs"
 
 
 def test_one_model_leaves_the_other_runs_out_and_says_so() -> None:

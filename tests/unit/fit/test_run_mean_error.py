@@ -16,13 +16,13 @@ def said(gap: float, repeated: tuple[float, int] = (0.0, 0)) -> list[str]:
 
 
 def test_repetitions_that_differ_as_much_as_the_model_is_off_are_no_misfit() -> None:
-    assert "off by 4.0 %, where runs are uncertain by 0.5 %" in said(0.04)[0]
+    assert "differ by 4.0 %, but runs are uncertain by 0.5 %" in said(0.04)[0]
     assert said(0.03, REPEATED) == []
 
 
 def test_a_gap_beyond_what_repetitions_differ_by_is_one() -> None:
     """Lack of fit: (12 (gap/2 %)² - 6)/4 against F of 4 and 6 degrees, which exceeds 9.15 in 1 of 100 (tables): from 3.77 % on."""
-    assert "off by 3.9 %, where repetitions differ by 2.0 %" in said(0.039, REPEATED)[0]
+    assert "differ by 3.9 %, but repetitions differ by 2.0 %" in said(0.039, REPEATED)[0]
     assert said(0.036, REPEATED) == []
 
 

@@ -53,7 +53,7 @@ def test_columns_that_do_not_fit_are_refused_and_nothing_is_left(tmp_path: Path)
     for requests, words in (
         ({"intended_s": [0.0]}, "no column done_s.*give intended_s and done_s"),
         ({"intended_s": [0.0], "done_s": [1.0], "colour": [1]}, "colour.*use columns of"),
-        ({"intended_s": [0.0], "done_s": [1.0, 2.0]}, "one length"),
+        ({"intended_s": [0.0], "done_s": [1.0, 2.0]}, "equal length"),
     ):
         with pytest.raises(InputError, match=words):
             write_run(tmp_path / "run", manifest={}, requests=requests)

@@ -296,5 +296,5 @@ def test_another_model_file_is_another_study_once_its_predictions_are_written(tm
     text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"')
     done(tmp_path, text)
     (tmp_path / "shop.toml").write_text(FREE + "# changed\n")
-    with pytest.raises(StudyError, match="predictions.json there is of an earlier version of this study"):
+    with pytest.raises(StudyError, match="predictions.json there belongs to an earlier version of this study"):
         run_study(tmp_path / "study.toml", out=tmp_path / "out", say=lambda _: None)

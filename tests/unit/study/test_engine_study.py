@@ -235,7 +235,7 @@ def test_a_factor_that_changes_nothing_in_the_model_is_refused(tmp_path: Path) -
     file = written(tmp_path, STUDY.replace("[1, 2]", "[1]"))
     (tmp_path / "shop.toml").write_text(MODEL.split("[factors]")[0])
     with pytest.raises(
-        StudyError, match=r"\[\[predict\]\] four: workers = 4 changes nothing in the model; say what it"
+        StudyError, match=r"\[\[predict\]\] four: workers = 4 changes nothing in the model; add what it"
     ):
         run_study(file, out=tmp_path / "out", quick=True, say=lambda _: None)
     assert not (tmp_path / "out/predictions.json").exists()

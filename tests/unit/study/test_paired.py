@@ -151,7 +151,7 @@ def test_analysis_tells_ratio_spread_and_pairs(tmp_path: Path) -> None:
 def test_few_pairs_are_said_and_mistakes_named(tmp_path: Path) -> None:
     folders = runs(tmp_path, {("shared", 1, 1): 1.0, ("own_core", 1, 1): 1.0})
     told = analysed(folders, {"section": "mapping", "factor": "placement"})
-    assert told.warn and "3 at least" in told.lines[0]
+    assert told.warn and "at least 3" in told.lines[0]
     for options, said in (
         ({"section": "mapping"}, "give section, factor"),
         ({"section": "mapping", "factor": "placment"}, "placement"),

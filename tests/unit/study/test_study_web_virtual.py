@@ -202,7 +202,7 @@ def test_a_configuration_takes_the_fit_of_its_group_alone(study: StudyResult) ->
     fits = model(study)
     assert [one.model.where for one in fits.each] == [{"cores": 1}, {"cores": 2}]
     assert fits.of({"cores": 2}).estimates == fits.each[1].estimates
-    with pytest.raises(FitError, match="no model of runs with cores = 16"):
+    with pytest.raises(FitError, match="no model describes runs with cores = 16"):
         fits.of({"cores": 16})
 
 

@@ -45,7 +45,7 @@ def test_names_of_points_are_unique_and_safe() -> None:
 def test_placeholders() -> None:
     assert filled('--n={n} {{n}} {"n": 1} {}', {"n": 3}, "x") == '--n=3 {n} {"n": 1} {}'
     assert filled("{on}", {"on": True}, "x") == "true"
-    with pytest.raises(InputError, match="command: placeholder {m} has no factor; write one of the factors \\(n\\)"):
+    with pytest.raises(InputError, match="command: placeholder {m} has no factor; use one of the factors \\(n\\)"):
         filled("{m}", {"n": 1}, "command")
     with pytest.raises(InputError, match="factor n has no placeholder"):
         check_both_ways({"url": "http://x/{{n}}"}, ["n"], "factors")
@@ -72,7 +72,7 @@ def test_factors_of_short_form_and_unknown_ones() -> None:
     assert all_factors(factors, {"x": 2}, "here") == {"workers": 2, "x": 2.0}
     with pytest.raises(InputError, match="here: factor 'threads'; use one of workers, x"):
         all_factors(factors, {"threads": 1}, "here")
-    with pytest.raises(InputError, match="factor 'value'; choose a word that is no column of Metrics"):
+    with pytest.raises(InputError, match="factor 'value'; choose a name that is not a column of Metrics"):
         checked_names(["value"], "[system.factors]")
 
 
