@@ -82,7 +82,9 @@ def test_whole_factors_may_be_servers_and_others_not() -> None:
     models = candidates(runs)
     station = models["as many servers as workers"].station("service")
     assert isinstance(station, Queue) and station.servers == 3
-    assert not any(name.startswith("4 servers") and "utilised like cpu" in name for name in models)  # there are two cores
+    assert not any(
+        name.startswith("4 servers") and "utilised like cpu" in name for name in models
+    )  # there are two cores
     assert list(models["2 servers, beside cpu"].observed.items()) == [("cpu", "cpu")]
 
 
