@@ -46,7 +46,7 @@ def test_the_page_word_for_word(example: Path) -> None:
             5,
             "hashes.py:Hashes start: OSError: in use",
         ),
-        ("yield lambda: hashlib", "yield 5 or hashlib", 5, "it yields 5; yield a function"),
+        ("yield lambda: hashlib", "yield 5 or hashlib", 5, "it yields 5; it must yield a function"),
         ("hashes.py:Hashes", "hashes.py:Hash", 2, "no Hash in the file"),
         ("hashes.py:cost", "costs", 2, "analysis.name = 'costs'"),
         ("import hashlib", "import hashlip", 2, "ModuleNotFoundError: No module named 'hashlip'"),

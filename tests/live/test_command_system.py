@@ -226,7 +226,7 @@ def test_deaf_to_its_signal(tmp_path: Path, port: int) -> None:
         ({"command": ["./no-such-program"]}, "no program './no-such-program' in "),
         (
             {"command": ["sleep", "{workers}"]},
-            "[system] command[1]: placeholder {workers} has no factor; write one of the",
+            "[system] command[1]: placeholder {workers} has no factor; use one of the",
         ),
         ({"factors": {"workers": 2}}, "[system.factors]: factor workers has no placeholder; write {workers} into"),
         ({"environment": {"KEY": "env:NOT_SET_ANYWHERE"}}, "environment variable NOT_SET_ANYWHERE is not set"),

@@ -24,7 +24,7 @@ def test_predictions_are_written_before_they_are_run(tmp_path: Path) -> None:
     assert len(checks) == 2 and min(path.stat().st_mtime for path in checks) > written
     lines = command.answered().splitlines()
     assert len(lines) < 24 and lines[-1].endswith("sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms'")
-    assert "all of it is in out" in lines[-2] and command.left() == []
+    assert "all files are in out" in lines[-2] and command.left() == []
     rows = json.loads((tmp_path / "out/predictions.json").read_text())["rows"]
     assert [(row["workers"], row["rate_per_s"]) for row in rows] == [(2, 190.0), (4, 300.0)]
 
