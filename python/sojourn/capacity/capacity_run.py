@@ -30,8 +30,8 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
     seen = {one.figure: row["value"] for one, row in zip(objectives, judged, strict=True)}
     done, response = (_row(folder, metric) for metric in ("throughput", "response_time"))
     times_s = answered_s(folder)
-    own = mean_error(times_s) if times_s is not None else None
-    error = math.hypot(max(_error(response), own or 0.0), lateness_error(folder.manifest).error)
+    by_batches = mean_error(times_s) if times_s is not None else None
+    error = math.hypot(max(_error(response), by_batches or 0.0), lateness_error(folder.manifest).error)
     quantiles = [one for one in objectives if one.figure[0] == "p"]
     missed = any(not row["met"] and "least" not in row for row in judged)
     return CapacityRun(

@@ -29,16 +29,15 @@ class SearchLimits:
             (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
             (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
-            (self.precision, "--precision", 0.005 <= self.precision <= 1, "give 0.005 to 1"),
             (self.up_to_per_s, "--up-to", self.up_to_per_s is None or self.up_to_per_s > 0, "give a rate above 0"),
             (least, "--at-least", least is None or least > 0, "give a rate above 0"),
         ):
             if not ok:
                 raise InputError(value, place, remedy)
         machine = machine_part(self.level)
-        if self.precision <= machine:
-            reason = f"give more than {percent(machine)}, by which the speed of the machine alone may differ"
-            raise InputError(self.precision, "--precision", reason)
+        if not machine < self.precision <= 1:
+            remedy = f"give more than {percent(machine)}, by which the speed of the machine alone may differ, to 1"
+            raise InputError(self.precision, "--precision", remedy)
 
 
 @dataclass(frozen=True)

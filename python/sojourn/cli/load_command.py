@@ -60,7 +60,7 @@ class HttpCommand(FirstOptions):
 
 
 @dataclass(frozen=True)
-class FirstLook:
+class UnparsedCommand:
     """A command line before it is parsed: `words` that are no options, `flags` as they are called now; `helps`: --help is among them."""
 
     words: list[str]
@@ -71,7 +71,7 @@ class FirstLook:
         return "--help" in self.flags
 
 
-def first_look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
+def first_look(args: Sequence[str], params: Iterable[Any]) -> UnparsedCommand:
     """What is there, by how many values any protocol's options take."""
     takes = _values_of([*protocols().values(), *(two for one in BESIDE.values() for two in one)])
     for one in params:
@@ -91,7 +91,7 @@ def first_look(args: Sequence[str], params: Iterable[Any]) -> FirstLook:
                 takes |= _values_of(protocols_of_cases().values())
             for _ in range(takes.get(flags[-1], 0) - bool(equals)):
                 next(rest, None)
-    return FirstLook(words, flags)
+    return UnparsedCommand(words, flags)
 
 
 def _values_of(classes: Iterable[type[Any]]) -> dict[str, int]:

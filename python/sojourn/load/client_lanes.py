@@ -43,6 +43,17 @@ class ClientsLoad(OpenLoad, ClosedLoad):
             for k in range(lanes)
         ]
 
+    def generator(self, lanes: list[dict[str, Any]], **work: dict[str, Any]) -> dict[str, Any]:
+        """The generator's configuration; `work`: the protocol's name → what the clients do."""
+        return {
+            "lanes": lanes,
+            "duration_s": self.duration_s,
+            "seed": self.seed,
+            "timeout_s": self.timeout_s,
+            "record_limit": self.record_limit,
+            **work,
+        }
+
     def _lane(self, urls: list[str], clients: int, rate_per_s: float | None) -> dict[str, Any]:
         """One thread: `clients` connections dealt out over `urls`. User k of a lane stays with target k modulo targets."""
         connections = math.ceil(clients / len(urls))

@@ -88,14 +88,7 @@ class MemcachedOptions(ClientsLoad):
             kv["multi_get_keys"] = sizes(self.multi_get, "--multi-get")
         if self.key_bytes is not None:
             kv["key_bytes"] = sizes(self.key_bytes, "--key-size")
-        return {
-            "lanes": lanes,
-            "duration_s": self.duration_s,
-            "seed": self.seed,
-            "timeout_s": self.timeout_s,
-            "record_limit": self.record_limit,
-            "kv": kv,
-        }
+        return self.generator(lanes, kv=kv)
 
 
 def kv_load(urls: list[str], **options: Any) -> dict[str, Any]:

@@ -68,24 +68,18 @@ class MessagesOptions(ClientsLoad):
         if self.retry_delay_s < 0:
             raise InputError(f"{self.retry_delay_s:g}", "--retry-delay", "give seconds of at least 0")
         lanes = self.lanes(urls, self.clients, "--clients")
-        return {
-            "lanes": lanes,
-            "duration_s": self.duration_s,
-            "seed": self.seed,
-            "timeout_s": self.timeout_s,
-            "record_limit": self.record_limit,
-            "messages": {
-                "put": self.put_weight,
-                "take": self.take_weight,
-                "retry_delay_s": self.retry_delay_s,
-                "queues": self.queues,
-                "prefix": self.prefix,
-                "fresh": self.fresh,
-                "message_bytes": sizes(self.message_bytes, "--message-size"),
-                "verify": self.verify,
-                **({} if self.token is None else {"token_env": hide("messages token", self.token)}),
-            },
+        messages = {
+            "put": self.put_weight,
+            "take": self.take_weight,
+            "retry_delay_s": self.retry_delay_s,
+            "queues": self.queues,
+            "prefix": self.prefix,
+            "fresh": self.fresh,
+            "message_bytes": sizes(self.message_bytes, "--message-size"),
+            "verify": self.verify,
+            **({} if self.token is None else {"token_env": hide("messages token", self.token)}),
         }
+        return self.generator(lanes, messages=messages)
 
 
 def messages_load(urls: list[str], **options: Any) -> dict[str, Any]:
