@@ -44,7 +44,8 @@ class Requests:
 class Windows:
     """A series over time, a value a window; shape (n,) each, NaN where a window says nothing.
 
-    `start_s`, `length_s`. `completed`, `failed`: counts. `mean_s`: of the response times that ended there. `users`: mean number. `quantiles`:
+    `start_s`, `length_s`. `completed`, `failed`: counts. `mean_s`: of the response times that ended there. `users`: mean number.
+    `quantiles`:
     q → values in s. `busy`: resource → utilisation in [0, 1], e.g. `cpu`, `disk:sda`. `classes`: class → completed.
     """
 
