@@ -1,8 +1,9 @@
-"""Seven services that run here, as a new user takes them: `measure` at moderate rates, `fit`, `predict` at twice the rate; then those runs.
+"""Services that run here, as a new user takes them: `measure` at moderate rates, `fit`, `predict` at twice the rate; then those runs.
 
-    python benches/services/twice.py --out FOLDER [NAME …] [--seconds 900]
+    python benches/services/twice.py --out FOLDER [NAME …] [--others] [--seconds 900]
 
-The services are those of benches/capacity/live_services.py by these names. A closed loop of 64 users tells where each saturates, and is
+The services are seven of benches/capacity/live_services.py, whose runs of 26 November taught the rules of the fit, and the nine of
+other_services.py (`--others`), which nobody had fitted before. A closed loop of 64 users tells where each saturates, and is
 given to no fit. Runs at 14, 22, 31 and 40 % of that are fitted, by `auto` and by the model that stands here; both predictions, of 60
 and 80 %, are on disk (predicted-*.json) before those two runs. FOLDER/raw.csv gets the rows of a service as soon as it is done; one that
 has rows is left out, so that the same command goes on, and none is begun that may not end within --seconds. Some 75 s a service, on a
@@ -28,12 +29,16 @@ from sojourn.errors import SojournError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "capacity"))
 from live_services import SERVICES, running  # type: ignore[import-not-found]
+from other_services import OTHERS
 
 SHARES, LATER = (0.14, 0.22, 0.31, 0.40), (0.6, 0.8)
 USERS, CLOSED_S, RUN_S, LATER_S = 64, 4.0, 6.0, 10.0
 SERVICE_S = 110.0  # that one may take, s
 HEAD = '[classes.user]\nkind = "open"\nrate_per_s = 1.0\n'
+FREE, MAYBE = "{ free = true }", "{ free = true, low = 0 }"
 CONSTANT = '{ kind = "deterministic", mean = { free = true } }'
+UNEVEN = '{ kind = "lognormal", mean = { free = true }, scv = { free = true, low = 0.1, high = 1000, start = 10 } }'
+DELAYED = '[stations.wait]\nkind = "delay"\n'
 
 
 def _model(**stations: tuple[int, str]) -> str:
@@ -50,11 +55,20 @@ def _model(**stations: tuple[int, str]) -> str:
 MODELS = {
     "go-1": _model(workers=(1, CONSTANT)),
     "go-2": _model(workers=(2, CONSTANT)),
-    "go-lock": '[stations.wait]\nkind = "delay"\n' + _model(lock=(1, CONSTANT)) + "wait = { user = { free = true } }\n",
-    "sqlite": _model(workers=(3, "{ free = true, low = 0 }"), lock=(1, CONSTANT)),
-    "node": _model(loop=(1, '{ kind = "lognormal", mean = { free = true }, scv = { free = true, low = 0.1, high = 1000, start = 10 } }')),
+    "go-lock": DELAYED + _model(lock=(1, CONSTANT)) + f"wait = {{ user = {FREE} }}\n",
+    "sqlite": _model(workers=(3, MAYBE), lock=(1, CONSTANT)),
+    "node": _model(loop=(1, UNEVEN)),
     "nginx-https": _model(worker=(1, CONSTANT)),
-    "pool": _model(connections=(4, "{ free = true }")),
+    "pool": _model(connections=(4, FREE)),
+    "python-packed": _model(one=(1, CONSTANT)),
+    "tcl-loop": _model(loop=(1, CONSTANT)),
+    "c-uneven": _model(loop=(1, UNEVEN)),
+    "go-stages": _model(pool=(3, FREE), one=(1, CONSTANT)),
+    "go-garbage": _model(cores=(2, CONSTANT)),
+    "node-threads": _model(cores=(2, CONSTANT)),
+    "java-single": _model(lock=(1, CONSTANT)),
+    "rust-behind": DELAYED + _model(cores=(2, CONSTANT)) + f"wait = {{ user = {FREE} }}\n",
+    "perl-pages": _model(loop=(1, UNEVEN)),
 }  # fmt: skip
 Row = dict[str, Any]
 
@@ -161,9 +175,11 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=float, default=900.0, help="for all together")
     parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
+    parser.add_argument("--others", action="store_true", help="those of other_services.py")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the service ends, too
     if given.summary or not given.out:
         print(summary(pl.read_csv((given.summary or Path()) / "raw.csv", infer_schema_length=None)))
     else:
-        main(given.names or list(MODELS), given.out.resolve(), given.seconds)
+        names = given.names or [name for name in MODELS if (name in OTHERS) is given.others]
+        main(names, given.out.resolve(), given.seconds)
