@@ -1,10 +1,12 @@
 """sojourn: measure a real service under a known load, fit a queueing model, predict what nobody has run.
 
 Names are imported when they are first used, so that a worker process starts in milliseconds. A name that is a function and a package
-too (`capacity`, `compare`, `fit`, `load`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package; calling it calls the function.
+too (`capacity`, `check`, `compare`, `fit`, `load`, `measure`, `plan`, `query`, `simulate`, `solve`) is the package; calling it calls the
+function.
 
 Table      Metrics
 Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
+Check      check: the laws asked of results that any load tool wrote
 Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
 Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from sojourn import units as units
     from sojourn.capacity.capacity import capacity as capacity
     from sojourn.cases import Case as Case
+    from sojourn.check.check import check as check
     from sojourn.compare.compare import compare as compare
     from sojourn.control import Set as Set
     from sojourn.diagnosis.load_levels import diagnose as diagnose
@@ -141,6 +144,7 @@ _HOMES = {
     "Analysis": "study.analysis",
     "Case": "cases",
     "capacity": "capacity",
+    "check": "check",
     "compare": "compare",
     "CallSystem": "study.kinds.call_system",
     "FitTemplate": "study.fit_templates",

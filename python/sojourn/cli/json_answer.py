@@ -15,6 +15,7 @@ VERSIONS = {
     "calc merge": 1,
     "calc table": 1,
     "capacity": 1,
+    "check": 1,
     "compare": 1,
     "control replay": 1,
     "control simulate": 1,

@@ -59,6 +59,15 @@ VERBS = {
             "sojourn compare --run 'sleep 0.05' 'sleep 0.1' --blocks 5",
         ),
     ),
+    "check": Verb(
+        ASK,
+        "Finds numbers in load test results that cannot be true.",
+        (
+            "sojourn check results.json",
+            "sojourn check wrk.txt --markdown check.md",
+            "sojourn check k6.json host.json --json",
+        ),
+    ),
     "oscillation": Verb(
         ASK,
         "Finds a bottleneck that alternates between two resources.",

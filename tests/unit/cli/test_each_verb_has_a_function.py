@@ -19,7 +19,7 @@ from sojourn.cli.app import FILES, command_line
 FOLDER = Path(cli.__file__).parent
 # verb → module:function; `sojourn` itself where the index shows it
 FUNCTIONS = {
-    "capacity": "sojourn:capacity", "compare": "sojourn:compare", "try": "sojourn.trial:trial",
+    "capacity": "sojourn:capacity", "check": "sojourn:check", "compare": "sojourn:compare", "try": "sojourn.trial:trial",
     "load": "sojourn.measure.load_once:executed", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
     "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query",

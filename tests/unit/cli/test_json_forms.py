@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from capacity.test_capacity_report import result
+from check.test_check import WRK
 from test_new_user import run_at, sojourn
 
 import sojourn as sj
@@ -59,6 +60,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "m.toml").write_text(MODEL)
     (place / "free.toml").write_text(MODEL.replace("0.01", "{ free = true }"))
     assert sojourn("fit", place / "runs", "--out", place / "fitted.toml").exit_code == 0
+    (place / "wrk.txt").write_text(WRK)
     (place / "policy.toml").write_text('policy = "model"\n')
     (place / "up.csv").write_text("at_s,rate_per_s\n0,50\n10,60\n")
     control = ("--on", place / "m.toml", "--load", place / "up.csv", "--elasticity", "--out", place / "logs")
@@ -85,6 +87,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "solve": ("solve", model),
         "simulate": ("simulate", model, "--until", "20s"),
         "methods": ("methods", model),
+        "check": ("check", place / "wrk.txt"),
         "compare": ("compare", "--run", "true", "true", "--blocks", "3", "--warm-up", "0"),
         "control simulate": ("control", "simulate", place / "policy.toml", "--on", model, "--load", place / "up.csv", "--elasticity"),
         "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),

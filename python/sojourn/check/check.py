@@ -1,0 +1,115 @@
+"""`check`: the laws asked of results that some tool wrote, each where the file says enough for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.check import occupancy, quantile_bounds
+from sojourn.check.facts import Facts
+from sojourn.check.finding import LAWS, WEIGHTS, Finding, Weight
+from sojourn.readers import Observation, read_observations
+
+Rule = Callable[[Facts], list[Finding] | None]
+RULES: dict[str, Rule] = {
+    "Little's law": occupancy.little,
+    "interactive law": occupancy.interactive,
+    "limit of one connection": occupancy.one_connection,
+    "time of the load generator": occupancy.client_busy,
+    "order of quantiles": quantile_bounds.order,
+    "mean between quantiles": quantile_bounds.mean,
+}
+VERDICTS: dict[Weight | None, str] = {
+    "contradiction": "cannot all be true",
+    "misleading": "does not say what it seems to",
+    "note": "nothing wrong found",
+    None: "nothing wrong found",
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One load in one file: what it is, which laws could be asked of it, and what they said."""
+
+    facts: Facts
+    asked: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def weight(self) -> Weight | None:
+        """The gravest of its findings; None: there is none."""
+        return gravest(self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        of, facts = self.facts.of, self.facts
+        return {
+            "source": of.source, "name": of.name, "tool": of.tool, "version": of.version, "requests": facts.answered,
+            "failed": facts.failed,            "duration_s": facts.length_s, "throughput_per_s": facts.rate_per_s, "mean_s": facts.mean_s,
+            "users": of.users, "asked": list(self.asked),
+            "unknown": list(of.unknown),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """All loads of all files; `across`: findings of several of them together."""
+
+    loads: tuple[Checked, ...]
+    across: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All, the gravest first."""
+        every = [finding for load in self.loads for finding in load.findings]
+        return tuple(sorted([*every, *self.across], key=lambda one: WEIGHTS.index(one.weight)))
+
+    @property
+    def weight(self) -> Weight | None:
+        """The gravest of all; None: there is none."""
+        return gravest(self.findings)
+
+    @property
+    def verdict(self) -> str:
+        return VERDICTS[self.weight]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "verdict": self.verdict, "weight": self.weight, "findings": [one.to_dict() for one in self.findings],
+            "loads": [one.to_dict() for one in self.loads],
+        }  # fmt: skip
+
+
+def gravest(findings: Sequence[Finding]) -> Weight | None:
+    """The weight of the gravest; None where there is none."""
+    return min((one.weight for one in findings), key=WEIGHTS.index, default=None)
+
+
+def check(files: Sequence[Path | str], format_name: str | None = None) -> CheckResult:
+    """The laws asked of result files of load tools, of host metrics beside them, and of run folders.
+
+    Args:
+        files: at least one; their formats are found from what is in them.
+        format_name: of all of them, where it cannot be found; one of `sojourn.readers.NAMES`.
+
+    Raises:
+        InputError: a file of no known format, cut off, damaged or too large, with its place.
+    """
+    return check_observations([one for file in files for one in read_observations(file, format_name)])
+
+
+def check_observations(observations: Sequence[Observation]) -> CheckResult:
+    """The same of what was read already."""
+    return CheckResult(tuple(check_one(one) for one in observations))
+
+
+def check_one(observation: Observation) -> Checked:
+    """Every law that this load says enough for."""
+    facts = Facts(observation)
+    said = {name: rule(facts) for name, rule in RULES.items()}
+    asked = tuple(name for name, found in said.items() if found is not None)
+    findings = [finding for found in said.values() for finding in found or []]
+    assert all(one.law in LAWS for one in findings)
+    return Checked(facts, asked, tuple(sorted(findings, key=lambda one: WEIGHTS.index(one.weight))))

@@ -1,0 +1,105 @@
+"""Little's law and the interactive law on users: how many of them are in the service, and where the others are.
+
+A user, or a connection, has at most one request in the service. So in any length of time the response times of one user add up to no more
+than that length, whatever the distributions: X R ≤ N (Denning and Buzen 1978, Little's law); with a think time Z, X (R + Z) = N.
+"""
+
+from __future__ import annotations
+
+from sojourn.check.facts import Facts
+from sojourn.check.finding import Finding, Sure
+from sojourn.units import per_second, percent, seconds
+
+TOLERANCE = 0.1  # requests that were in flight at the ends, and rounding, explain less
+IDLE = 0.25  # share of users that are neither waiting nor thinking
+SMALL_SHARE = 0.001  # of failures: their time is in no mean
+CAUSES = {
+    "k6": "a script that sends several requests at once (`http.batch`) does this; else the times are of something else than the requests",
+    "wrk": "wrk up to 4.1 adds made-up values to its latencies, so that its mean is of more values than there were requests",
+}
+OTHER = (
+    "the response times and the throughput are not of the same requests, or one of them was averaged over unlike runs"
+)
+
+
+def little(facts: Facts) -> list[Finding] | None:
+    """X R ≤ N (1 + tolerance), of a closed loop."""
+    rate, mean, users = facts.rate_per_s, facts.mean_s, facts.of.users
+    if rate is None or mean is None or not users or facts.of.open_loop or (facts.answered or 0) < users:
+        return None
+    present = rate * mean
+    if present <= users * (1 + TOLERANCE + facts.of.rounding) + rate * facts.of.rounding_s:
+        return []
+    sure: Sure = "likely" if facts.of.tool == "k6" else "certain"
+    return [
+        Finding(
+            "littles_law", "contradiction", sure, facts.source,
+            f"{per_second(rate)} x {seconds(mean)} = {present:.4g} requests in the service at once, with {users:.4g} users: "
+            f"{percent(present / users - 1, 0, True)}",
+            f"throughput and mean response time cannot both be true; {CAUSES.get(facts.of.tool, OTHER)}",
+            "take neither number; measure again with a tool that records each request, or with the means of single runs",
+            {"throughput_per_s": rate, "mean_s": mean, "present": present, "users": users},
+        )
+    ]  # fmt: skip
+
+
+def interactive(facts: Facts) -> list[Finding] | None:
+    """N = X (R + Z), of a closed loop whose think time is known: both sides."""
+    rate, mean, users, pause = facts.rate_per_s, facts.mean_s, facts.of.users, facts.of.think_s
+    if rate is None or mean is None or not users or pause is None or facts.of.open_loop is not False:
+        return None
+    if (facts.answered or 0) < 20 * users or (facts.failed or 0) > SMALL_SHARE * (facts.answered or 0):
+        return None
+    accounted = rate * (mean + pause)
+    numbers = {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": accounted, "users": users}
+    sum_ = (
+        f"{per_second(rate)} x ({seconds(mean)} + {seconds(pause)} think time) = {accounted:.4g} users of {users:.4g}"
+    )
+    if pause and accounted > users * (1 + TOLERANCE + facts.of.rounding) >= rate * mean:
+        return [
+            Finding(
+                "interactive_law", "contradiction", "certain", facts.source, f"{sum_}: {percent(accounted / users - 1, 0, True)}",
+                "throughput, response time and think time cannot all be true: users would have thought for less than is said",
+                "look up the think time in the script; it may be of something else than every request", numbers,
+            )
+        ]  # fmt: skip
+    if accounted >= users * (1 - IDLE):
+        return []
+    return [
+        Finding(
+            "client_limit", "misleading", "likely", facts.source,
+            f"{sum_}: {percent(1 - accounted / users, 0)} of their time is neither waiting for the service nor thinking",
+            "the load generator, or connecting anew, took that time: the throughput is the client's limit, and the service could do more",
+            "give the generator more cores or threads, keep connections open, and compare the throughput at more users", numbers,
+        )
+    ]  # fmt: skip
+
+
+def one_connection(facts: Facts) -> list[Finding] | None:
+    """A single user sends 1/(R + Z), whatever the service could do."""
+    if facts.of.users != 1 or facts.rate_per_s is None or facts.mean_s is None or facts.of.open_loop:
+        return None
+    return [
+        Finding(
+            "one_connection", "note", "certain", facts.source,
+            f"one connection, which waits for each answer: {per_second(facts.rate_per_s)} is 1/{seconds(1 / facts.rate_per_s)}",
+            "the throughput is that of one connection, not what the service can do", "load it with more connections",
+            {"throughput_per_s": facts.rate_per_s, "mean_s": facts.mean_s, "users": 1.0},
+        )
+    ] if facts.rate_per_s > 0 else []  # fmt: skip
+
+
+def client_busy(facts: Facts) -> list[Finding] | None:
+    """The generator's own core."""
+    busy = facts.of.client_busy
+    if busy is None:
+        return None
+    if busy < 0.9:
+        return []
+    return [
+        Finding(
+            "client_limit", "misleading", "likely", facts.source, f"the load generator was busy for {percent(busy, 0)} of the time",
+            "times include waiting for the generator's own processor", "give it more threads or cores, or less load",
+            {"client_busy": busy},
+        )
+    ]  # fmt: skip
