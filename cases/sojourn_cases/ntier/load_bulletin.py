@@ -24,6 +24,9 @@ class BulletinUsers(ClosedLoad):
         "sojourn load bulletin http://127.0.0.1:8080 --users 100 --mix browse",
         "sojourn load bulletin http://127.0.0.1:8080 --users 50 --ramp-up 2s --for 20s",
     )
+    measured: ClassVar[tuple[str, ...]] = (
+        "sojourn measure bulletin http://127.0.0.1:8080 --users 50..200:50 --think 7s --out runs",
+    )
 
     mix: str = option(
         "readwrite", "browse, readwrite, a CSV file with a transition matrix, MIX~3, or a page", "--mix", panel=PANEL

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sojourn.cli.http_options import Objectives
 from sojourn.cli.load_command import LoadCommand
-from sojourn.cli.load_of_protocol import AsCsv, AsJson, Out, Urls
+from sojourn.cli.load_of_protocol import AsCsv, AsJson, CommonOptions, Out, Urls
 from sojourn.cli.option_classes import with_options
-from sojourn.load.load_options import ClosedLoad, OpenLoad
 
 Command = LoadCommand  # what `app` takes for this verb
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Common(OpenLoad, ClosedLoad):
-    """What most protocols have."""
-
-
-@with_options(_Common)
+@with_options(CommonOptions)
 def load(
     url: Urls = None, objective: Objectives = None, out: Out = None, as_json: AsJson = False, as_csv: AsCsv = False, **given: Any
 ) -> None:  # fmt: skip

@@ -1,10 +1,10 @@
-"""`sojourn load` by protocol: the command that a URL has, found by a first look at the command line."""
+"""`sojourn load` and `measure` by protocol: the command that a URL has, found by a first look at the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 
@@ -18,12 +18,20 @@ from sojourn.load.load_options import LoadOptions, option_texts
 from sojourn.load.protocols import not_for, protocol_of, protocols, protocols_of_cases
 
 
-class LoadCommand(FirstOptions):
-    """`sojourn load`: its own options are those that all protocols have; a URL makes it the command of its protocol."""
+class ProtocolCommand(FirstOptions):
+    """A verb whose own options are those that all protocols have; a URL makes it the command of its protocol.
+
+    `verb`: its name. `function_of`: the function behind it, by protocol. `examples_of`: three command lines or fewer. `about`: what its
+    help says behind the first line."""
+
+    verb: ClassVar[str]
+    about: ClassVar[str] = ""
+    function_of: Callable[[type[LoadOptions]], Callable[..., None]]
+    examples_of: Callable[[type[LoadOptions]], Sequence[str]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        shapes = [f"sojourn load {one.shape.partition(',')[0]} --help" for one in protocols().values()]
+        shapes = [f"sojourn {self.verb} {one.shape.partition(',')[0]} --help" for one in protocols().values()]
         self.epilog = "\n".join((self.epilog or "", "", "All options of a protocol:", *shapes))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -31,16 +39,40 @@ class LoadCommand(FirstOptions):
         if not seen.words and "--requests" not in seen.flags:
             if seen.helps or extra.get("resilient_parsing"):
                 return super().make_context(info_name, args, parent, **extra)
-            raise InputError("no URL", "load", "give http://HOST:PORT/PATH, or --requests with URLs in it")
+            raise InputError("no URL", self.verb, "give http://HOST:PORT/PATH, or --requests with URLs in it")
         options = protocol_of_words(seen.words)
         if not extra.get("resilient_parsing"):
-            refuse_others(seen.flags, options)
-        return command_of(options).make_context(info_name, args, parent, **extra)
+            self.refuse(seen.flags, options)
+        return self.command_of(options).make_context(info_name, args, parent, **extra)
+
+    def refuse(self, flags: Iterable[str], options: type[LoadOptions]) -> None:
+        """InputError for an option that this protocol has not."""
+        refuse_others(flags, options)
 
     @property
     def protocols(self) -> dict[str, typer.core.TyperCommand]:
         """The command of each protocol, cases included, by its URL."""
-        return {one.shape: command_of(one) for one in (*protocols().values(), *protocols_of_cases().values())}
+        return {one.shape: self.command_of(one) for one in (*protocols().values(), *protocols_of_cases().values())}
+
+    def command_of(self, options: type[LoadOptions]) -> typer.core.TyperCommand:
+        """The command of a protocol, with its options alone."""
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        kind = type(self)
+        epilog = "\n".join(("Examples:", *kind.examples_of(options)))
+        text = "\n\n".join(filter(None, (VERBS[self.verb].line, self.about, f"{options.shape}: {options.about}.")))
+        app.command(self.verb, cls=FirstOptions, epilog=epilog, help=text)(kind.function_of(options))
+        made = typer.main.get_command(app)
+        made.name = self.verb
+        assert isinstance(made, typer.core.TyperCommand)
+        return made
+
+
+class LoadCommand(ProtocolCommand):
+    """`sojourn load`."""
+
+    verb = "load"
+    function_of = staticmethod(load_of)
+    examples_of = staticmethod(lambda options: options.examples)
 
 
 class HttpCommand(FirstOptions):
@@ -126,18 +158,3 @@ def refuse_others(flags: Iterable[str], options: type[LoadOptions]) -> None:
 def _flags(options: type[LoadOptions]) -> set[str]:
     texts = [text for one in (options, *BESIDE.get(options.protocol, ())) for text in option_texts(one).values()]
     return {part for text in texts for part in text.flag.split("/")}
-
-
-def command_of(options: type[LoadOptions]) -> typer.core.TyperCommand:
-    """The command of a protocol, with its options alone."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    epilog = "\n".join(("Examples:", *options.examples))
-    app.command("load", cls=FirstOptions, epilog=epilog, help=_help(options))(load_of(options))
-    made = typer.main.get_command(app)
-    made.name = "load"
-    assert isinstance(made, typer.core.TyperCommand)
-    return made
-
-
-def _help(options: type[LoadOptions]) -> str:
-    return f"{VERBS['load'].line}\n\n{options.shape}: {options.about}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from sojourn.cli.agent_options import AgentOptions
 from sojourn.cli.http_options import Objectives, warn_of_hidden
 from sojourn.cli.option_classes import with_options
-from sojourn.load.load_options import LoadOptions, values
+from sojourn.load.load_options import ClosedLoad, LoadOptions, OpenLoad, values
 
 BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
 ALWAYS: dict[str, dict[str, Any]] = {"http": {"realtime": True}}  # what a command line does not ask about
@@ -25,6 +26,11 @@ Urls = Annotated[
 Out = Annotated[Path | None, typer.Option(help="keep the run folder here")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions(OpenLoad, ClosedLoad):
+    """What most protocols have."""
 
 
 def load_of(options: type[LoadOptions]) -> Callable[..., None]:

@@ -1,10 +1,11 @@
-"""`sojourn measure URL --rate 50..350:50`: a ramp with host metrics, one run folder a level."""
+"""`sojourn measure URL --rate 50..350:50`: several loads one after another with host metrics, one run folder a level."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,25 +14,25 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.console import one_form
 from sojourn.cli.live_view import LiveView, live
-from sojourn.cli.load_command import HttpCommand
+from sojourn.cli.load_command import ProtocolCommand
+from sojourn.cli.load_of_protocol import CommonOptions, Urls
 from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, finished, tell
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.set_option import settings
+from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError, ServiceError
-from sojourn.load.http_load import HttpOptions
-from sojourn.load.load_options import values
+from sojourn.load.load_options import LoadOptions, values
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
 from sojourn.units import duration_s, levels
 
-Command = HttpCommand  # what `app` takes for this verb
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
 
 
-@with_options(HttpOptions, instead={"rate_per_s": "rate", "duration_s": "length"})
-def measure(
-    url: Annotated[list[str] | None, typer.Argument(help="http://host:port/path; or --requests with URLs")] = None,
+def _measure(
+    options: type[LoadOptions],
+    url: Urls = None,
     rate: Annotated[str | None, typer.Option(help="requests per second: 50..350:50, 50,100 or one number")] = None,
     users: Annotated[
         str | None, typer.Option(help="closed loop: this many users: 1..16:5, 1,2,4 or one number")
@@ -57,29 +58,26 @@ def measure(
     as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
     **given: Any,
 ) -> None:
-    """Measures a service and its host at several loads.
-
-    Each rate, or number of users, becomes a run folder: requests, CPU, disk and network of the host, what is wrong with the run.
-    """
-    from sojourn.load.http_load import http_load
     from sojourn.measure import measure as measure_levels
+    from sojourn.measure.measure import config_of
     from sojourn.measure.measure import levels as names_of
     from sojourn.runs.watched_resources import watched
 
     one_form(as_json, as_csv, "measure")
     objectives = read_objectives(objective or ())
-    load = {"duration_s": duration_s(length, "--for"), **values(HttpOptions, given)}
+    urls = list(url or ())[not options.schemes :]  # behind the word of a case
+    load = {"duration_s": duration_s(length, "--for"), **values(options, given)}
     series = load.pop("seed", None)
-    http.warn_of_hidden(http_load(url or [], users=1, **load))
     where = out or Path("runs") / f"measure-{time.strftime('%Y%m%d-%H%M%S')}"
     asked: dict[str, Any] = {
         "rates_per_s": levels(rate, "--rate") if rate is not None else (),
         "users": levels(users, "--users") if users is not None else (),
     }
+    http.warn_of_hidden(config_of(urls, options, **next(iter(names_of(**asked).values())), **load))
     form = OutputFormat(as_json, as_csv)
     try:
         folders = measure_levels(
-            url or [], where, **asked, watched=watched(pids, cgroup, disk),
+            urls, where, **asked, protocol=options, watched=watched(pids, cgroup, disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
             seed=series, shown=shown, **load,
@@ -91,6 +89,30 @@ def measure(
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
     tell(judged, form, where)
     finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
+
+
+def measure_of(options: type[LoadOptions]) -> Callable[..., None]:
+    """The function behind `sojourn measure` with a URL of this protocol."""
+    stand = {"rate_per_s": "rate", "iops": "rate", "users": "users", "duration_s": "length"}
+    return with_options(options, instead=stand)(partial(_measure, options))
+
+
+class Command(ProtocolCommand):
+    """`sojourn measure`; what `app` takes for this verb."""
+
+    verb = "measure"
+    about = "Each rate, or number of users, becomes a run folder: requests, CPU, disk and network of the host, what is wrong with the run."
+    function_of = staticmethod(measure_of)
+    examples_of = staticmethod(lambda options: options.measured)
+
+    def refuse(self, flags: Iterable[str], options: type[LoadOptions]) -> None:
+        if "--iops" in (found := list(flags)):
+            raise InputError("an option of `sojourn load`", "--iops", "give --rate, e.g. --rate 100..400:100")
+        super().refuse(found, options)
+
+
+measure = measure_of(CommonOptions)  # without a URL it has help alone; `Command` refuses the rest before
+measure.__doc__ = f"{VERBS['measure'].line}\n\n{Command.about}"
 
 
 @contextmanager

@@ -16,8 +16,8 @@ def with_options(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The function with an option for each field of the classes, or `only` for some, in place of its `**given`.
 
-    A parameter of its own stands for the field of its name, or for the one that `instead` (field → parameter) says. The function gets
-    what the user typed, None for what he did not; `load_options.values` reads it.
+    A parameter of its own stands for the field of its name, or for those that `instead` (field → parameter) says; one that stands for no
+    field of these classes is left out. The function gets what the user typed, None for what he did not; `load_options.values` reads it.
     """
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
@@ -27,9 +27,13 @@ def with_options(
             name: text for one in classes for name, text in option_texts(one).items() if only is None or name in only
         }
         stands = {name: (instead or {}).get(name, name) for name in texts}
+        for name in set((instead or {}).values()) - set(stands.values()):
+            own.pop(name)
+        known = dict(own)
         every = {
             name: own.pop(stands[name]) if stands[name] in own else _parameter(name, text)
             for name, text in texts.items()
+            if stands[name] in own or stands[name] not in known
         }
         plain = [one for name, one in every.items() if texts[name].panel is None]
         panelled = [one for name, one in every.items() if texts[name].panel is not None]

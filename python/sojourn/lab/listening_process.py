@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import psutil
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
-PORTS = {"http": 80, "https": 443, "memcached": 11211, "messages": 7400}
+PORTS = {"http": 80, "https": 443, "memcached": 11211, "messages": 7400, "nbd": 10809}
 
 
 def listeners(urls: Iterable[str]) -> tuple[int, ...]:

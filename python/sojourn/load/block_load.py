@@ -47,6 +47,10 @@ class BlockOptions(OpenLoad):
         "sojourn load file:disk.img --iops 100 --read 0 --span 1g --fsync 16",
         "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
     )
+    measured: ClassVar[tuple[str, ...]] = (
+        "sojourn measure file:disk.img --rate 100..400:100 --span 1g --direct --disk vda --out runs",
+        "sojourn measure nbd://127.0.0.1:10809 --rate 100..400:100 --block 4k:3,64k:1",
+    )
 
     iops: float | None = option(None, "reads and writes a second", "--iops", float)
     read: float = option(1.0, "share of I/Os that read, 0 to 1 (default: 1)", "--read", float, panel=BLOCK)

@@ -50,6 +50,11 @@ class HttpOptions(OpenLoad, ClosedLoad):
         "sojourn load http://127.0.0.1:8080/ --users 20 --think 100ms",
         "sojourn load http://127.0.0.1:8080/cart --rate 50 --method POST --body @cart.json",
     )
+    measured: ClassVar[tuple[str, ...]] = (
+        "sojourn measure http://127.0.0.1:8080/ --rate 50..350:50 --out runs",
+        "sojourn measure http://127.0.0.1:8080/ --users 1,2,4 --think 100ms",
+        "sojourn measure http://127.0.0.1:8080/ --rate 200 --pids 4711,4712",
+    )
 
     connections: int = option(64, "connections opened before the start", "--connections", int, shown="64")
     method: str = option("GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (default: GET)", "--method", panel=HTTP)

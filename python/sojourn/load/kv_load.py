@@ -37,6 +37,10 @@ class MemcachedOptions(ClientsLoad):
         "sojourn load memcached://127.0.0.1:11211 --connections 32 --think 1ms",
         "sojourn load memcached://127.0.0.1:11211 --rate 500 --multi-get 10 --key-pattern zipf",
     )
+    measured: ClassVar[tuple[str, ...]] = (
+        "sojourn measure memcached://127.0.0.1:11211 --rate 2000..10000:2000 --out runs",
+        "sojourn measure memcached://127.0.0.1:11211 --users 1,4,16 --think 1ms --get 9 --set 1",
+    )
 
     users: int | None = option(None, "closed loop: the same as --connections", "--users", int)
     connections: int | None = option(

@@ -68,13 +68,15 @@ def zero_or_s(text: str, place: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
-    """What every load has, in SI units. `protocol`: its name; `schemes`: how its URLs begin; `shape`: a URL; `about`: a line."""
+    """What every load has, in SI units. `protocol`: its name; `schemes`: how its URLs begin; `shape`: a URL; `about`: a line.
+    `examples`, `measured`: command lines of `sojourn load` and of `sojourn measure`."""
 
     protocol: ClassVar[str] = ""
     schemes: ClassVar[tuple[str, ...]] = ()
     shape: ClassVar[str] = ""
     about: ClassVar[str] = ""
     examples: ClassVar[tuple[str, ...]] = ()
+    measured: ClassVar[tuple[str, ...]] = ()
 
     duration_s: float = option(10.0, "length of the run, e.g. 10s, 2m", "--for", read=duration_s, shown="10s")
     seed: int = option(1, "repeats the schedule (default: a new seed each time)", "--seed", int)

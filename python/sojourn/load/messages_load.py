@@ -39,6 +39,10 @@ class MessagesOptions(ClientsLoad):
         "sojourn load messages://127.0.0.1:4040 --rate 500 --put 1 --take 1.5",
         "sojourn load messages://127.0.0.1:4040 --clients 4 --queues 2 --message-size 16-4096",
     )
+    measured: ClassVar[tuple[str, ...]] = (
+        "sojourn measure messages://127.0.0.1:4040 --rate 100..500:100 --out runs",
+        "sojourn measure messages://127.0.0.1:4040 --users 1,2,4,8 --for 20s",
+    )
 
     users: int | None = option(None, "closed loop: the same as --clients", "--users", int)
     clients: int | None = option(

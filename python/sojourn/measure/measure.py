@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.lab.cleanup_registry import only_one
-from sojourn.load.http_load import http_load
+from sojourn.load.load_options import LoadOptions
+from sojourn.load.protocols import options_of, protocol_of
 from sojourn.load.schedule_seed import fresh_seed, run_seed
 from sojourn.measure.service_processes import ServiceProcesses, service_processes
 from sojourn.measure.surroundings import add_demands, surroundings
@@ -40,6 +41,7 @@ def measure(
     shown: Shown = lambda _name, _there: nullcontext(),
     others: bool = False,
     beside_others: bool = False,
+    protocol: type[LoadOptions] | None = None,
     **load: Any,
 ) -> list[RunFolder]:
     """Measures a service on this machine at each of `rates_per_s` (open loop) or with each number of `users` (closed loop).
@@ -48,7 +50,8 @@ def measure(
     Levels that `out` has from before, measured under the same conditions, are kept. One such measurement runs at a time.
 
     Args:
-        urls: where the requests go, with equal weights.
+        urls: where the requests go, with equal weights: http://, https://, memcached:// or messages://HOST:PORT, or one file:PATH,
+            blk:DEVICE or nbd://HOST:PORT.
         watched: processes, control groups and disks of the service, each process with what it started; without any the processes
             that listen at `urls` on loopback.
         cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off them where it can.
@@ -62,17 +65,15 @@ def measure(
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
     Raises:
-        InputError: a value out of range, both or neither of rates and users. RunFolderError: `out` has runs under other
-        conditions, or something else. LabError: another measurement runs.
+        InputError: a value out of range, an option of another protocol, both or neither of rates and users. RunFolderError: `out`
+        has runs under other conditions, or something else. LabError: another measurement runs.
     """
     check_interval(interval_s, "interval_s")
     named, steered = list(cores), list(interrupt_cores)
     own_placement(named, steered)  # what is wrong is told before anybody is looked for
     series = fresh_seed() if seed is None else seed
     loads = {
-        name: http_load(
-            [urls] if isinstance(urls, str) else list(urls), seed=run_seed(series, name), realtime=True, **level, **load
-        )
+        name: config_of(urls, protocol, seed=run_seed(series, name), **level, **load)
         for name, level in levels(rates_per_s, users).items()
     }
     service = service_processes(watched, next(iter(loads.values())))
@@ -86,6 +87,14 @@ def measure(
     }
     with only_one("measure"):
         return _measured(Path(out), loads, what, service, placement, interval_s, shown, others)
+
+
+def config_of(urls: Sequence[str] | str, protocol: type[LoadOptions] | None = None, **load: Any) -> dict[str, Any]:
+    """The generator's configuration of one load, in real time where the protocol has that. InputError as of `measure`."""
+    given = [urls] if isinstance(urls, str) else list(urls)
+    options = protocol or protocol_of(given)
+    real_time = {"realtime": True} if "realtime" in {one.name for one in fields(options)} else {}
+    return options_of(options, real_time | load).config(given)
 
 
 def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, dict[str, Any]]:
@@ -156,7 +165,7 @@ def _measured(
             folders.append(there[name])
             continue
         with shown(name, len(there)) as progress:
-            around, watched = surroundings(service, placement, conditions)
+            around, watched = surroundings(service, placement, conditions, len(load["lanes"]))
             folder = execute(out / name, load, what=what[name], around=around, interval_s=interval_s, progress=progress)
         add_demands(folder, service, watched)
         folders.append(folder)
