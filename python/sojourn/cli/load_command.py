@@ -139,7 +139,9 @@ def protocol_of_words(words: Sequence[str]) -> type[LoadOptions]:
     """
     if words and ":" not in words[0] and (of_case := protocols_of_cases().get(words[0])):
         return of_case
-    return protocol_of(words)
+    return protocol_of(
+        [word for word in words if ":" in word] or words
+    )  # others may be values of an option that is misspelt
 
 
 def refuse_others(flags: Iterable[str], options: type[LoadOptions]) -> None:

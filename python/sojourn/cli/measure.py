@@ -17,7 +17,7 @@ from sojourn.cli.live_view import LiveView, live
 from sojourn.cli.load_command import ProtocolCommand
 from sojourn.cli.load_of_protocol import CommonOptions, Urls
 from sojourn.cli.load_run import OutputFormat
-from sojourn.cli.measure_table import finish, finished, tell
+from sojourn.cli.measure_table import finish, finished, say_finished, tell
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.set_option import settings
 from sojourn.cli.verbs import VERBS
@@ -25,6 +25,7 @@ from sojourn.errors import InputError, ServiceError
 from sojourn.load.load_options import LoadOptions, values
 from sojourn.query.objectives import judge, read_objectives
 from sojourn.runs.host_samples import check_interval
+from sojourn.terminal import SafeConsole
 from sojourn.units import duration_s, levels
 
 HOST: dict[str, Any] = {"rich_help_panel": "The service's host", "show_default": False}
@@ -80,7 +81,7 @@ def _measure(
             urls, where, **asked, protocol=options, watched=watched(pids, cgroup, disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
-            seed=series, shown=shown, **load,
+            seed=series, shown=shown, measured=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told
         if done := finished(where, names_of(**asked)):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from sojourn.cli.console import console
@@ -150,6 +151,15 @@ def _figures(folder: RunFolder) -> list[str]:
         f"{seconds(bounds[0])} to {seconds(bounds[1])}" if quantile is None and bounds[1] else seconds(quantile),
         percent(busy if isinstance(busy, float) else None),
     ]
+
+
+def say_finished(folder: RunFolder, out: Console) -> None:
+    """A line of a level that is finished, while others are to come; none without a terminal, where the table says it."""
+    if out.is_terminal:
+        throughput, response, p99, _ = _figures(folder)
+        verdict = "" if folder.manifest["valid"] else ", not valid"
+        line = f"{folder.path.name}: {throughput}, response time {response}, p99 {p99}{verdict}"
+        out.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def finished(where: Path, names: Iterable[str]) -> list[RunFolder]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from sojourn.runs.watched_resources import WatchedResources
 
 Progress = Callable[[dict[str, Any]], None]
 Shown = Callable[[str, int], AbstractContextManager[Progress | None]]
+Measured = Callable[[RunFolder], None]
 
 
 def measure(
@@ -39,6 +40,7 @@ def measure(
     interval_s: float = 0.1,
     seed: int | None = None,
     shown: Shown = lambda _name, _there: nullcontext(),
+    measured: Measured = lambda _folder: None,
     others: bool = False,
     beside_others: bool = False,
     protocol: type[LoadOptions] | None = None,
@@ -62,6 +64,7 @@ def measure(
         others: `out` may have other levels, under the same conditions. beside_others: what other processes use is told, and is no
             reason against a run.
         shown: is told a level's name and how many were there before, and gives what takes the run's progress.
+        measured: is told each level when it is finished.
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
     Raises:
@@ -86,15 +89,14 @@ def measure(
         for name, level in levels(rates_per_s, users).items()
     }
     with only_one("measure"):
-        return _measured(Path(out), loads, what, service, placement, interval_s, shown, others)
+        return _measured(Path(out), loads, what, service, placement, interval_s, shown, others, measured)
 
 
 def config_of(urls: Sequence[str] | str, protocol: type[LoadOptions] | None = None, **load: Any) -> dict[str, Any]:
-    """The generator's configuration of one load, in real time where the protocol has that. InputError as of `measure`."""
+    """The generator's configuration of one load, in real time where the generator has that. InputError as of `measure`."""
     given = [urls] if isinstance(urls, str) else list(urls)
-    options = protocol or protocol_of(given)
-    real_time = {"realtime": True} if "realtime" in {one.name for one in fields(options)} else {}
-    return options_of(options, real_time | load).config(given)
+    config = options_of(protocol or protocol_of(given), load).config(given)
+    return config if "block" in config else config | {"realtime": True}
 
 
 def levels(rates_per_s: Iterable[float], users: Iterable[float]) -> dict[str, dict[str, Any]]:
@@ -146,6 +148,7 @@ def _measured(
     interval_s: float,
     shown: Shown,
     others: bool,
+    measured: Measured,
 ) -> list[RunFolder]:
     """Each run, measured now or kept from before, with the demands of what was watched."""
     # slow to import, and others of this package do without it
@@ -169,4 +172,5 @@ def _measured(
             folder = execute(out / name, load, what=what[name], around=around, interval_s=interval_s, progress=progress)
         add_demands(folder, service, watched)
         folders.append(folder)
+        measured(folder)
     return folders

@@ -78,8 +78,19 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
 def conditions(manifest: Mapping[str, Any]) -> dict[str, str]:
     """What must be alike in all runs of a series, by name: load but for level and schedule, machine, placement."""
     machine = {key: manifest.get("machine", {}).get(key) for key in MACHINE}
-    parts = {"load": manifest["load"], "machine": machine, **(manifest.get("conditions") or {})}
+    parts = {"load": _without_level(manifest["load"]), "machine": machine, **(manifest.get("conditions") or {})}
     return dict(_flat("", json.loads(json.dumps(parts))))
+
+
+def _without_level(load: Mapping[str, Any]) -> dict[str, Any]:
+    """In a closed loop without what follows from its number of users: the most connections, and where each client has one all of them."""
+    each_has_one = "kv" in load or "messages" in load
+    follow = {"connections_max", "connections"} if each_has_one else {"connections_max"}
+    lanes = [
+        {key: value for key, value in lane.items() if key not in follow} if "closed" in lane else lane
+        for lane in load.get("lanes", ())
+    ]
+    return {**load, "lanes": lanes}
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -77,10 +77,8 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("measure http://h:1/ --rate 5 --keys 3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
         ("capacity http://h:1/ --keys=3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
         ("compare --url http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
-        ("measure memcached://h:1 --rate 5", "measure: a URL of memcached; give http://HOST:PORT/PATH"),
         ("capacity memcached://h:1", "capacity: a URL of memcached; give http://HOST:PORT/PATH"),
         ("compare --url messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
     ],
