@@ -1,6 +1,6 @@
 """`sojourn compare --url` on loopback: a service beside itself, and beside one that takes a tenth longer, in turn.
 
-    python benches/compare/live.py --out FOLDER [--within 330] [--slower 1.1] [--rate 100] [--blocks 5]
+    python benches/compare/live.py --out FOLDER [--within 330] [--slower 1.1] [--rate 100] [--blocks 6]
 
 Three processes of tests/live/services/queueing.py (two workers that wait 6 ms on average, exponential), A, A again, and B, which takes
 --slower times as long. A beside itself and A beside B are compared in turn until --within seconds are over (a comparison is begun
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--slower", type=float, default=1.1)
     parser.add_argument("--rate", type=float, default=100.0)
-    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

@@ -45,7 +45,7 @@ def urls() -> Iterator[list[str]]:
 
 
 def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> None:
-    words = ["--rate", "60", "--for", "2s", "--blocks", "4", "--out", "out", "--json"]
+    words = ["--rate", "60", "--for", "2s", "--blocks", "5", "--out", "out", "--json"]
     command = Command(tmp_path, "compare", "--url", *urls, *words)
     assert command.end(120) == 7, command.said()
     found = json.loads(command.answered())

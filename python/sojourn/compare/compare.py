@@ -20,7 +20,7 @@ from sojourn.compare.matched_runs import MatchedRuns, match
 from sojourn.compare.run_values import MORE_IS_BETTER, UNITS, RunValues, read_runs
 from sojourn.errors import InputError
 from sojourn.runs.run_folder import RunFolder
-from sojourn.units import USUAL_LEVEL
+from sojourn.units import USUAL_LEVEL, percent
 
 Sources = Path | str | RunFolder | Sequence[Path | str | RunFolder]
 ORDER = ("mean", "time", "p50", "p90", "p99", "throughput", "demand", "cpu")
@@ -62,13 +62,34 @@ def compare_values(
             raise InputError(
                 f"metric {name!r}", "--metric", f"use one that all runs have: {', '.join(there) or 'there is none'}"
             )
-    own_level = 1 - (1 - level) / len(asked)  # C. E. Bonferroni, 1936: all of them hold at `level`
+    if not asked:
+        raise InputError("no metric that all runs have", "compare", "give runs that have finished requests")
+    own_level = own(level, asked)
     found = tuple(_judged(name, runs, margin, own_level if name in asked else level, name in asked) for name in there)
     verdict = overall({one.metric: one.verdict for one in found if one.judged})
+    few = few_runs(runs.ratio(asked[0]), own_level)
     return Comparison(
-        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared, (*notes, *runs.notes),
+        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared, (*([few] if few else ()), *notes, *runs.notes),
         runs.more_of(names),
     )  # fmt: skip
+
+
+def own(level: float, metrics: Sequence[str]) -> float:
+    """Of each of several metrics, so that all of them hold at `level` (C. E. Bonferroni, 1936)."""
+    return 1 - (1 - level) / max(len(metrics), 1)
+
+
+def few_runs(ratio: LogRatio, level: float) -> str:
+    """Why runs are too few for a claim at `level`, in words; empty where they are enough."""
+    if ratio.enough(level):
+        return ""
+    what = "runs of each side" if ratio.sizes else "pairs"
+    where = " in each condition" if len(ratio.sizes) > 1 else ""
+    return (
+        f"too few for a verdict at a level of {percent(level)}, however large the difference: "
+        f"at least {ratio.fewest(level)} {what}{where} are needed; "
+        f"with these, one side is ahead throughout by chance in {percent(2 / ratio.exchanges, 0)} of comparisons"
+    )
 
 
 def check_apart(a: Sequence[Path | str | RunFolder], b: Sequence[Path | str | RunFolder]) -> None:
@@ -86,6 +107,18 @@ def check_metrics(metrics: Sequence[str], known: Sequence[str], begins: str = ""
             raise InputError(f"metric {name!r}", "--metric", f"use one of {', '.join(known)}")
 
 
+def check_blocks(blocks: int, metrics: Sequence[str], level: float) -> None:
+    """Before anything is run: raises InputError for so few that no claim could come of them."""
+    fewest = LogRatio(0.0, 0.0, 0.0, 0).fewest(own(level, list(dict.fromkeys(metrics))))
+    if blocks < fewest:
+        about = f" for {len(set(metrics))} metrics" if len(set(metrics)) > 1 else ""
+        raise InputError(
+            blocks,
+            "--blocks",
+            f"give at least {fewest}: fewer can show nothing at a level of {percent(level, 0)}{about}",
+        )
+
+
 def check_range(margin: float, level: float) -> None:
     """Raises InputError."""
     if not (0 < margin < 1):
@@ -97,8 +130,9 @@ def check_range(margin: float, level: float) -> None:
 def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bool) -> MetricComparison:
     ratio = runs.ratio(name)
     low, high = ratio.interval(level)
-    differs = not low <= 1 <= high
-    equivalent = 1 / (1 + margin) <= low and high <= 1 + margin
+    enough = ratio.enough(level)
+    differs = enough and not low <= 1 <= high
+    equivalent = enough and 1 / (1 + margin) <= low and high <= 1 + margin
     verdict = _verdict(ratio, differs, equivalent, name in MORE_IS_BETTER)
     if any(lucky and verdict in (EQUIVALENT, good) for lucky, good in zip(runs.lucky, (WORSE, BETTER), strict=True)):
         verdict = CANNOT_TELL
@@ -106,6 +140,8 @@ def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bo
     seen: int | None = None
     if verdict == CANNOT_TELL:
         needed = ratio.runs_needed(margin, level)
+        if not ratio.known:
+            needed = ratio.fewest(level)
         more = None if needed is None else max(needed - ratio.count, 1)
         if abs(ratio.difference) > math.log1p(margin) and (found := ratio.runs_needed_as_seen(level)) is not None:
             seen = max(found - ratio.count, 1)

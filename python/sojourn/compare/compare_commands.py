@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from sojourn.compare.compare import check_metrics, check_range, compare_values
+from sojourn.compare.compare import check_blocks, check_metrics, check_range, compare_values
 from sojourn.compare.comparison import Comparison
 from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import RunValues
@@ -50,6 +50,7 @@ def compare_commands(
     check_range(margin, level)
     check_metrics(metrics, METRICS)
     limits = (limits or InterleavedLimits()).seeded()
+    check_blocks(limits.blocks, metrics, level)
     if warm_up < 0 or not timeout_s > 0:
         raise InputError(
             f"{warm_up} runs, {timeout_s:g} s", "--warm-up, --timeout", "give 0 or more runs, a time above 0"

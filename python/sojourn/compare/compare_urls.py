@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sojourn.compare.compare import check_metrics, check_range, compare_values
+from sojourn.compare.compare import check_blocks, check_metrics, check_range, compare_values
 from sojourn.compare.comparison import Comparison
 from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import OF_RUN_FOLDERS, RunValues, run_values
@@ -52,8 +52,9 @@ def compare_urls(
     """
     check_range(margin, level)
     check_metrics(metrics, OF_RUN_FOLDERS, "demand ")
+    check_blocks((limits := limits or InterleavedLimits()).blocks, metrics, level)
     where = Path(out) if out is not None else Path("runs") / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
-    limits = _series(where, limits or InterleavedLimits())
+    limits = _series(where, limits)
     urls = dict(zip(SIDES, (a, b), strict=True))
     common: dict[str, Any] = {
         "rates_per_s": [] if rate_per_s is None else [rate_per_s],

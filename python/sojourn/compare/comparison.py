@@ -9,16 +9,17 @@ from typing import Any
 from sojourn.units import percent, quantity
 
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
-UNKNOWN_NEED = "too few runs of one side to estimate the variation between runs: give at least 3 of each"
+UNKNOWN_NEED = "too few runs to estimate the variation between runs"
 
 
 @dataclass(frozen=True)
 class MetricComparison:
     """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
-    where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin. `judged`: the verdict of the
-    comparison is about it. `more_runs` of each side in each condition (pairs, where blocks are paired; of the side that has fewer, the
-    other then having as many) with which four of five such comparisons tell; 0 where this one does, None where nobody knows or it is more
-    than 1000; `more_if_as_seen`: the same if the difference is what it seems, where that is larger than the margin, else None."""
+    where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin; neither of fewer runs than a
+    claim needs. `judged`: the verdict of the comparison is about it. `more_runs` of each side in each condition (pairs, where blocks are
+    paired; of the side that has fewer, the other then having as many) with which four of five such comparisons tell, without an interval
+    those that a claim needs at least; 0 where this one does, None where it is more than 1000; `more_if_as_seen`: the same if the
+    difference is what it seems, where that is larger than the margin, else None."""
 
     metric: str
     unit: str
@@ -94,7 +95,8 @@ class Comparison:
         if not open_ones:
             return f"{margin}; look at the overloaded runs"
         if any(one.low is None for one in open_ones):
-            return f"{margin}; {UNKNOWN_NEED}"
+            least = max(one.more_runs or 0 for one in open_ones)
+            return f"{margin}; {UNKNOWN_NEED}: at least {least} more{self.more_of} are needed"
         if any(one.more_runs is None for one in open_ones):
             return f"{margin}; more than 1000 runs{self.more_of} would be needed to decide{self._as_seen()}"
         most = max(one.more_runs or 0 for one in open_ones)

@@ -6,6 +6,12 @@ R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013). Unequal variance
 freedom of a sum of variances after F. E. Satterthwaite, Biometrics Bulletin 2 (1946), 110-114. Equivalence: two one-sided tests, D. J.
 Schuirmann, J. Pharmacokin. Biopharm. 15 (1987), 657-680: at (1 - level)/2 each they are the interval at `level` within the margin.
 
+Both suppose that logarithms are normal, which few runs cannot show: where runs fall into two modes, two pairs that fell alike claim a
+difference in every second comparison. A claim therefore needs as many runs as the test without any such assumption needs to reach the
+level, that of all exchanges of A and B (R. A. Fisher, The Design of Experiments (1935), 21; E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4
+(1937), 119-130): its smallest two-sided chance is 2 in the number of exchanges, which is 2^n of n pairs and (a + b)!/(a! b!) of a and b
+runs apart. At 90 % these are five pairs, or three runs of each side.
+
 Letters: d difference of mean logarithms, s its standard error, f degrees of freedom; the ratio is exp(d), its interval exp(d ± t_f s).
 """
 
@@ -28,13 +34,15 @@ ZERO = 1e-12  # relative: what logarithms of equal figures differ by
 class LogRatio:
     """`difference` of logarithms, B less A, with its standard `error` (NaN where runs do not tell how they differ) and its
     `degrees` of freedom; `count` runs of each side, or pairs, in each condition, the least where these differ. `spreads`: where not all
-    have as many, what the variance of `difference` would be with one run of a side in a condition, for each of them."""
+    have as many, what the variance of `difference` would be with one run of a side in a condition, for each of them. `sizes`: of runs
+    that are no pairs, how many of A and of B there are in each condition."""
 
     difference: float
     error: float
     degrees: float
     count: int
     spreads: tuple[float, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -53,6 +61,22 @@ class LogRatio:
         half = student_quantile(0.5 + level / 2, self.degrees) * self.error
         with np.errstate(over="ignore"):
             return float(np.exp(self.difference - half)), float(np.exp(self.difference + half))
+
+    @property
+    def exchanges(self) -> int:
+        """In how many ways these runs could have fallen to A and B."""
+        return _exchanges(self.sizes) if self.sizes else 2**self.count
+
+    def enough(self, level: float) -> bool:
+        """Whether so many runs can support a claim at `level`, whatever the distribution."""
+        return _reached(self.exchanges, level)
+
+    def fewest(self, level: float) -> int:
+        """Runs of each side in each condition, or pairs, that a claim at `level` needs."""
+        count = 1
+        while not _reached(_exchanges([(count, count)] * len(self.sizes)) if self.sizes else 2**count, level):
+            count += 1
+        return count
 
     def runs_needed(self, margin: float, level: float) -> int | None:
         """Runs of each side (or pairs) with which four of five such comparisons tell, where B is like A or differs by the margin; None
@@ -81,7 +105,7 @@ class LogRatio:
         if any(self.spreads):
             variance = sum(self.spreads)
             a_run_more = variance**2 / sum(spread**2 for spread in self.spreads)
-        for count in range(2, MOST_RUNS + 1):
+        for count in range(max(2, self.fewest(level)), MOST_RUNS + 1):
             degrees = max(a_run_more * (count - 1), 1.0)
             errors = nctdtrit(self.degrees, student_quantile(0.5 + level / 2, degrees), power)
             if errors * math.sqrt(variance / count) <= reach:
@@ -105,15 +129,25 @@ def stratified(conditions: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
         difference += float(logs[1].mean() - logs[0].mean()) / len(conditions)
         parts += [(_deviation(side) / len(conditions), len(side)) for side in logs]
     least = min(count for _, count in parts)
+    sizes = tuple((len(a), len(b)) for a, b in conditions)
     if least < 2:
-        return LogRatio(difference, math.nan, 0.0, least)
+        return LogRatio(difference, math.nan, 0.0, least, sizes=sizes)
     variances = [(deviation**2 / count, count) for deviation, count in parts]
     total = sum(value for value, _ in variances)
     below = sum(value**2 / (count - 1) for value, count in variances)
     degrees = total**2 / below if below > 0 else float(sum(count - 1 for _, count in variances))
     alike = all(count == least for _, count in parts)
     spreads = () if alike else tuple(deviation**2 for deviation, _ in parts)
-    return LogRatio(difference, math.sqrt(total), degrees, least, spreads)
+    return LogRatio(difference, math.sqrt(total), degrees, least, spreads, sizes)
+
+
+def _exchanges(sizes: Sequence[tuple[int, int]]) -> int:
+    return math.prod(math.comb(a + b, a) for a, b in sizes)
+
+
+def _reached(exchanges: int, level: float) -> bool:
+    """Whether 2 of so many are no more than 1 - `level`."""
+    return math.log(exchanges) >= math.log(2 / (1 - level)) - ZERO
 
 
 def _deviation(logs: np.ndarray) -> float:

@@ -34,7 +34,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, int]]:
 
 
 def compared(out: Path, blocks: int, seed: int | None = None, **more: Any) -> tuple[str, ...]:
-    return compare_urls(*URLS, rate_per_s=50, out=out, limits=InterleavedLimits(blocks, seed=seed), **more).notes
+    limits = InterleavedLimits(blocks, seed=seed)
+    return compare_urls(
+        *URLS, rate_per_s=50, out=out, limits=limits, level=0.5, **more
+    ).notes  # where two blocks are enough
 
 
 def test_blocks_share_a_seed_within_and_none_between(tmp_path: Path, made: list[tuple[str, str, int]]) -> None:

@@ -49,13 +49,15 @@ def test_cannot_tell_and_how_many_more_runs() -> None:
 
 def test_one_run_of_a_side_tells_nothing() -> None:
     found = compare_values(side([0.010]), side([0.020]))
-    assert found.verdict == "cannot tell" and found["mean"].low is None and "at least 3" in found.first_line()
+    assert found.verdict == "cannot tell" and found["mean"].low is None
+    assert "at least 2 more of each side are needed" in found.first_line()
 
 
 def test_one_block_of_two_conditions_has_no_interval_and_says_so() -> None:
     a, b = ([*side([t], 50, block="block-1"), *side([t], 100, block="block-1")] for t in (0.010, 0.011))
     found = compare_values(a, b)
-    assert found.counts == (2, 2) and found["mean"].low is None and "at least 3" in found.first_line()
+    assert found.counts == (2, 2) and found["mean"].low is None
+    assert "at least 4 more of each side in each condition are needed" in found.first_line()
 
 
 def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -> None:
@@ -77,11 +79,12 @@ def test_other_rates_are_refused_and_said() -> None:
 
 def test_runs_at_several_rates_are_pairs_by_rate() -> None:
     """The response time is thrice as long at the higher rate, which is no difference between the sides."""
-    a = [*side([0.010], 50), *side([0.030], 100), *side([0.060], 150)]
-    b = [*side([0.0202], 50), *side([0.0598], 100), *side([0.12], 150), *side([9.0], 200)]
+    a = [*side([0.010], 50), *side([0.020], 75), *side([0.030], 100), *side([0.045], 125), *side([0.060], 150)]
+    b = [*side([0.0202], 50), *side([0.0401], 75), *side([0.0598], 100), *side([0.0899], 125), *side([0.12], 150)]
+    b += side([9.0], 200)
     found = compare_values(a, b)
     assert found.verdict == "worse" and found["mean"].change == pytest.approx(1.0, abs=0.01)
-    assert found.design.startswith("3 pairs, one per condition")
+    assert found.design.startswith("5 pairs, one per condition")
     assert any("left out of B" in note and "rate_per_s = 200" in note for note in found.notes)
 
 

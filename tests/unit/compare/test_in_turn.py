@@ -94,16 +94,16 @@ def test_standard_error_without_end_is_kept_bounded(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
 def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
-    words = [*SOJOURN, "compare", "--run", "sleep 0.15", b, "--blocks", "4", "--warm-up", "0", "--json"]
+    words = [*SOJOURN, "compare", "--run", "sleep 0.15", b, "--blocks", "5", "--warm-up", "0", "--json"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     found = json.loads(done.stdout)
-    assert found["verdict"] == verdict and found["design"] == "4 pairs of runs, one per block"
-    assert done.stderr.count("block ") == 4
+    assert found["verdict"] == verdict and found["design"] == "5 pairs of runs, one per block"
+    assert done.stderr.count("block ") == 5
 
 
 def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
-    words = [*SOJOURN, "compare", "--run", "sleep 0.02", "sleep 0.2", "--blocks", "3", "--warm-up", "0"]
+    words = [*SOJOURN, "compare", "--run", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up", "0"]
     done = subprocess.run(
         [*words, "--markdown", "c.md", "--junit", "c.xml"], capture_output=True, text=True, cwd=tmp_path
     )
