@@ -13,8 +13,8 @@ Each seed draws a service and an objective: the mean or p99 below a limit that i
     growing    2 to 8 workers that compute, and whose time grows with how many are at work, by 20 to 60 %
 
 with constant, exponential or uneven times of 2 to 20 ms; the number of workers is told to half of the searches. The search is the
-product's (`sojourn.capacity.search`) with its defaults, on run folders of 4 to 20 s that are made by a recursion in
-numpy; the truth is a long run of the same recursion. Nothing is measured: others may use the machine. A row a service is appended to
+product's, from its look at a few users on, with its defaults, on run folders of 2 to 20 s that are made by a recursion in numpy; the truth
+is a long run of the same recursion. Nothing is measured: others may use the machine. A row a service is appended to
 FOLDER/raw.csv as soon as it is there.
 
 `bisection` is what the search replaces: rates by 1.5 up to one that misses, then the middle, until half of what is left is as narrow,
@@ -41,7 +41,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from sojourn.capacity import SearchLimits, search
+from sojourn.capacity import SearchLimits, light_load, search
 from sojourn.capacity.rate_interval import MACHINE
 from sojourn.query.objectives import read_objectives
 
@@ -52,7 +52,7 @@ KINDS = ("cores", "delay", "lock", "pool", "growing")
 LAWS = ("constant", "exponential", "uneven")
 SEARCH_RUN_S = 20.0  # the longest run of a search of three minutes
 RUN_S, BATCHES, REPEATS, LEVEL = 15.0, 20, 4, 0.9
-UP, MOST_RUNS = 1.5, 60
+BEGIN, UP, MOST_RUNS = 0.55, 1.5, 60
 SAVING = 1 / 3  # of a bisection's requests, which a search is to take at most
 OTHERS, APART = 8, 0.03  # long runs that judge a truth; of the rate, on both sides, for the steepness there
 
@@ -79,12 +79,14 @@ def drawn(seed: int, out: Path) -> tuple[str, VirtualService, str, float]:
     return kind, service, figure, float(f"{limit * 1e3:.3g}") / 1e3
 
 
-def bisection(service: VirtualService, figure: str, limit_s: float, half_width: float) -> dict[str, Any]:
-    """Runs, requests and the last two rates of a bisection to that half-width."""
+def bisection(
+    service: VirtualService, borne_per_s: float, figure: str, limit_s: float, half_width: float
+) -> dict[str, Any]:
+    """Runs, requests and the last two rates of a bisection to that half-width, from what a few users had."""
     random = np.random.default_rng([service.seed, 41])
     spent = {"runs": 0, "requests": 0}
     low, high = 0.0, float("inf")
-    rate = 0.55 * service.light().borne_per_s
+    rate = BEGIN * borne_per_s
     width, before, needed = float("inf"), float("inf"), 0
     while spent["runs"] < MOST_RUNS and not width <= half_width:
         before, needed = width, spent["requests"]
@@ -131,13 +133,15 @@ def row(seed: int, peer: bool = True) -> dict[str, Any]:
         kind, service, figure, limit = drawn(seed, Path(place))
         truth = service.truth(figure, limit)
         objectives = read_objectives([f"{figure} < {limit * 1e3:.3g}ms"])
-        found = search(service.run, service.light(), objectives, SearchLimits(within_s=86400), run_s=SEARCH_RUN_S)
+        light = light_load(service.users, objectives)
+        few = light.few_full_per_s
+        found = search(service.run, light, objectives, SearchLimits(within_s=86400), run_s=SEARCH_RUN_S)
         requests, most = service.requests, max(service.asked) / service.full_per_s
         rate = found.rate_per_s
         both = rate is not None and rate.high is not None
         low, high = (rate.low, rate.high) if rate is not None else (None, None)
         width = rate.half_width if rate is not None and both else None
-        other = bisection(service, figure, limit, width) if width and peer else {}
+        other = bisection(service, light.borne_per_s, figure, limit, width) if width and peer else {}
         return {
             "seed": seed, "kind": kind, "workers": service.workers, "told": service.told, "law": service.law,
             "service_s": service.service_s, "then_s": service.then_s, "seconds": service.seconds, "delay_s": service.delay_s,
@@ -149,7 +153,7 @@ def row(seed: int, peer: bool = True) -> dict[str, Any]:
             "saturation": found.saturation_per_s.value if found.saturation_per_s else None,
             "limits": found.limit.text if found.limit else "",
             "model": found.model, "stopped": found.stopped, "notes": " | ".join((*found.notes, found.why)),
-            "machine": MACHINE,
+            "machine": MACHINE, "few_low": few.low if few else None, "few_high": few.high if few else None,
         }  # fmt: skip
 
 

@@ -86,6 +86,8 @@ def capacity(
         return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
     light = light_load(users, objectives, limits.saturate, limits.level)
+    if limits.up_to_per_s:
+        light = replace(light, few_full_per_s=None)  # users who think until they are below a rate do not fill a service
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
     told(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(

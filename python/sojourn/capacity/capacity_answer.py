@@ -111,7 +111,8 @@ def _predicted(
             notes.append(f"{name}: not predicted: there is no model")
             continue
         try:
-            found[name] = limit_of(state.fitted, times_of(objectives), figures(runs), None, level, one)
+            weights = state.evidence.weights if state.evidence else None
+            found[name] = limit_of(state.fitted, times_of(objectives), figures(runs), None, level, one, weights)
         except SojournError as error:
             notes.append(f"{name}: not predicted: {error.value}; {error.remedy}")
     return found

@@ -1,8 +1,9 @@
-"""The first look at a service: one user who waits for each answer, then more, until somebody waits for somebody else.
+"""The first look at a service: one user who waits for each answer, then more, until they wait for each other and more of them hardly get
+more.
 
-So few users are never too much for a service. Where saturation is allowed the number goes on growing until the throughput does not: the
-closed loop then has the rate at which the service is full (asymptotic bounds: Lazowska et al., Quantitative System Performance (1984),
-chapter 5).
+So few users are never too much for a service: none is added while it has twice as many as it can serve at a time. Their throughput is
+nearly that at which the service is full (asymptotic and balanced bounds: Lazowska et al., Quantitative System Performance (1984), chapter
+5), of which low rates say little. Where saturation is allowed the number goes on growing until the throughput does not.
 """
 
 from __future__ import annotations
@@ -26,50 +27,56 @@ USERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 FEW = 64
 RISEN = 1.2  # response times over those of a single user: somebody waited
 GROWN = 1.05  # throughput over that of half as many users, below which it is full
+HARDLY_GROWN = 1.2  # the same, of a few users who wait: it is full soon
+LOOKS = 2  # one after the other that say so: a service that serves waiting requests together looks full to two users
 LEAST_ERROR = 0.02  # of a throughput of so short a run, at the usual level, beside its interval
 
 
 def light_load(
     run: Callable[[int], RunFolder], objectives: Sequence[Objective], saturate: bool = False, level: float = USUAL_LEVEL
 ) -> LightLoad:
-    """One user, then twice as many, until somebody waited; with `saturate` until the throughput grew no more.
+    """One user, then twice as many, until they wait for each other and the throughput hardly grew; with `saturate` until it grew no more.
 
     `run`: users → a judged run folder of `LIGHT_S`. `level`: of the interval of that throughput.
     Raises ServiceError where nothing good was answered.
     """
     alone = run(USERS[0])
-    borne, response_s = _means(alone)
+    most, response_s = _means(alone)
     judged = judge(alone, objectives, whole=False)
     missed = ", ".join(f"{one['objective']}: {one['shown']}" for one in judged if not one["met"])
     if missed:
-        return LightLoad(borne, response_s, missed)
-    few, waited, full = borne, False, None
+        return LightLoad(most, response_s, missed)
+    waited, before, few, full = False, most, None, None
+    hardly = 0  # looks one after the other at which it hardly grew
     for users in USERS[1:]:
-        if (waited or users > FEW) and not saturate:
+        if few is not None and not saturate:
+            break
+        if users > FEW and not (hardly or saturate):
             break
         try:
             folder = run(users)
             rate, own_s = _means(folder)
         except ServiceError:
             break  # as many are too many for it: what fewer users got is what it bears
-        few = few if waited else max(few, rate)
         waited = waited or own_s > RISEN * response_s
-        if saturate and waited and rate < GROWN * borne:
-            full = _full(folder, borne, rate, level)
+        hardly = hardly + 1 if waited and rate < HARDLY_GROWN * before else 0
+        if hardly == LOOKS:
+            few = _full(folder, before, rate, level)
+        if saturate and waited and rate < GROWN * most:
+            full = _full(folder, most, max(most, rate), level)
             break
-        borne = max(borne, rate)
-    return LightLoad(few, response_s, "", full)
+        before, most = rate, max(most, rate)
+    return LightLoad(few.value if few else most, response_s, "", full, few)
 
 
 def _full(folder: RunFolder, before_per_s: float, rate_per_s: float, level: float) -> RateInterval:
-    """The most that came; above, what is still to come where 1/X falls as 1/N does (balanced stations: Lazowska, 5.4)."""
+    """What came; above, what is still to come where 1/X falls as 1/N does (balanced stations: Lazowska, 5.4)."""
     low, _ = folder.metrics().interval("throughput")
     error = max(LEAST_ERROR, 1 - low / rate_per_s if low is not None else 0.0)
     # a run states its interval at the usual level, by Student's t of its batches
     error *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / stdtrit(BATCHES - 1, (1 + USUAL_LEVEL) / 2))
-    most = max(before_per_s, rate_per_s)
-    grown = 1 / (2 / rate_per_s - 1 / before_per_s) if rate_per_s > before_per_s else most
-    return RateInterval(most, most * (1 - error), max(most * (1 + error), grown))
+    grown = 1 / (2 / rate_per_s - 1 / before_per_s) if rate_per_s > before_per_s else rate_per_s
+    return RateInterval(rate_per_s, rate_per_s * (1 - error), max(rate_per_s * (1 + error), grown))
 
 
 def _means(folder: RunFolder) -> tuple[float, float]:

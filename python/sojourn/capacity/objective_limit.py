@@ -23,6 +23,7 @@ from sojourn.capacity.rate_interval import RateInterval
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
 from sojourn.fit.drawn_quantiles import of_mean
+from sojourn.fit.model_averaging import quantiles
 from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.query.objectives import Objective
@@ -79,11 +80,12 @@ def limit_of(
     saturation_per_s: RateInterval | None,
     level: float,
     settings: Mapping[str, float] | None = None,
+    weights: Array | None = None,
 ) -> RateInterval:
     """The largest rate in 1/s that meets all `objectives` (each `mean` or `pQ` with `<`), with its interval.
 
-    `measured`: of the runs that were fitted. `settings`: factors of the service that are other than they were. Without objectives it is the
-    rate of saturation. 0: at no rate.
+    `measured`: of the runs that were fitted. `settings`: factors of the service that are other than they were. `weights`: of the draws
+    [equal]. Without objectives it is the rate of saturation. 0: at no rate.
 
     Raises:
         InputError, MethodRefused: the model does not tell a figure, or has no such factor.
@@ -102,14 +104,14 @@ def limit_of(
     for _ in range(WIDENINGS):
         rates = np.linspace(least, greatest, POINTS)
         limits = _limits(predictor, own, asked, rates, answer, DRAWS)
-        low, middle, high = _least_of(limits, level)
+        low, middle, high = _least_of(limits, level, weights)
         below, above = low <= least > first[0], high >= greatest < most
         if not (below or above):
             break
         least, greatest = max(least / 2, first[0]) if below else least, min(2 * greatest, most) if above else greatest
     if rates[0] == first[0]:
         limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
-        low, middle, high = _least_of(limits, level)
+        low, middle, high = _least_of(limits, level, weights)
     return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None).with_machine(level)
 
 
@@ -239,15 +241,19 @@ def _limits(
     return np.stack(limits)
 
 
-def _least_of(limits: Array, level: float) -> tuple[float, float, float]:
+def _least_of(limits: Array, level: float, weights: Array | None = None) -> tuple[float, float, float]:
     """The least of several figures' rates (figures x draws): its lower end, median and upper end. How errors of the figures depend on each
     other no run says. So the ends hold whatever the dependence: below the lower end lies at most a tail of all the figures together
-    (Bonferroni's inequality), above the upper end at most a tail of the figure that has the lowest."""
-    tail = (1 - level) / 2
-    together = np.sort(limits, axis=None)[: limits.shape[1]]
-    low = np.quantile(together, tail, method="nearest")
-    high = np.quantile(limits, 1 - tail, axis=1, method="nearest").min()
-    return float(low), float(np.quantile(limits.min(axis=0), 0.5, method="nearest")), float(high)
+    (Bonferroni's inequality), above the upper end at most a tail of the figure that has the lowest. `weights`: of the draws."""
+    tail, count = (1 - level) / 2, len(limits)
+    if (
+        weights is None or len(weights) != limits.shape[1]
+    ):  # a model that is averaged did not answer: these are other draws
+        weights = np.ones(limits.shape[1])
+    (low,) = quantiles(limits.ravel(), np.tile(weights, count), [tail / count])
+    high = min(quantiles(row, weights, [1 - tail])[0] for row in limits)
+    (middle,) = quantiles(limits.min(axis=0), weights, [0.5])
+    return float(low), float(middle), float(high)
 
 
 def _crossings(rates: Array, values: Array, limit: float) -> Array:

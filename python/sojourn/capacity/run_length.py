@@ -17,7 +17,6 @@ from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import quantity_of
 from sojourn.capacity.rate_interval import machine_part
 from sojourn.capacity.search_state import SearchState
-from sojourn.capacity.short_run_error import as_modelled
 from sojourn.capacity.steepness import steepness
 from sojourn.errors import SojournError
 from sojourn.fit import FittedModel
@@ -33,16 +32,15 @@ LEAST_OWN = 0.5  # of the machine's part: more precision than that is not asked 
 
 
 def lacking_s(
-    known: SearchState, runs: Sequence[CapacityRun], lengths_s: Sequence[float], objectives: Sequence[Objective],
-    aim: float, level: float,
-) -> float:  # fmt: skip
+    known: SearchState, lengths_s: Sequence[float], objectives: Sequence[Objective], aim: float, level: float
+) -> float:
     """Seconds that a run at the answer needs until half of the interval is `aim` of it; where the interval has no
     upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
     z = float(stats.norm.ppf((1 + level) / 2))
     floor = machine_part(level)  # that no run takes away
     wanted, now = (z**2 / max(width**2 - floor**2, (LEAST_OWN * floor) ** 2) for width in (aim, known.rate.half_width))
-    runs = as_modelled(runs, known.fitted)
+    runs = known.runs
     k = int(np.argmax([run.achieved_per_s for run in runs]))
     told = _told_a_second(known.fitted, runs[k], lengths_s[k], _binding(runs[k], objectives))
     # as many requests a second as the rate has

@@ -35,7 +35,7 @@ AIM = 0.8  # of the precision: how narrow the interval shall be after the next r
 FIT_S = 5.0  # that a fit takes beside a run, before one is known
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
-MOST_FULL = 0.9  # of the lower end of saturation
+MOST_FULL = 0.9  # of the lower end of saturation; of what a few users say of it, the upper end once there is a model
 BELOW_FULL = 0.8  # of a rate of which more came than left
 SAME = 0.02  # rates that differ by less are one
 BELOW = 0.97  # of a rate that was measured already
@@ -120,7 +120,7 @@ class _Search:
         times = times_of(self.objectives)
         self.before, self.known = (
             self.known.rate,
-            state_of(self.folders, self.runs, times, self.limits.level, self.known),
+            state_of(self.folders, self.runs, times, self.limits.level, self.known, self.light.few_full_per_s),
         )
         self.beside_s = max(self.beside_s, self.clock() - began - length_s)
         self.told(self.line())
@@ -180,9 +180,7 @@ class _Search:
         found = self.known.rate
         if found is not None and not self.highest * RISES < rate < TELLS * found.value:
             aim = AIM * self.limits.precision
-            lacking = lacking_s(
-                self.known, self.runs, self.lengths_s, times_of(self.objectives), aim, self.limits.level
-            )
+            lacking = lacking_s(self.known, self.lengths_s, times_of(self.objectives), aim, self.limits.level)
             length_s = max(length_s, lacking)
         return min(self.run_s, length_s, max(self.left_s(), SHORTEST_S))
 
@@ -215,8 +213,11 @@ class _Search:
             ends.append(max(self.highest, BEGIN[-1] * self.light.borne_per_s) * STEP)
         full = [one.rate_per_s for one in self.runs if any(NOT_BALANCED in reason for reason in one.reasons)]
         ends += [BELOW_FULL * min(full)] if full else []
+        few = self.light.few_full_per_s
+        if few is not None and few.high is not None and not self.limits.saturate:
+            ends.append(MOST_FULL * (few.low if self.known.saturation is None else few.high))
         if self.known.saturation is not None and not self.limits.saturate:
-            ends.append(MOST_FULL * self.known.saturation.low)
+            ends.append(max(MOST_FULL * self.known.saturation.low, BEGIN[-1] * few.low if few else 0.0))
         elif watched := full_at(self.folders):  # less than a few users had it bears in any case
             ends.append(max(MOST_BUSY * watched[0][0], BEGIN[-1] * self.light.borne_per_s))
         return max(min(ends), 1e-3)

@@ -44,9 +44,11 @@ class SearchLimits:
 class LightLoad:
     """What few users saw, each of whom waits for an answer: the most requests a second, the mean response time of a single one in s;
     `missed`: what of the objective not even one user gets; `full_per_s`: the most requests a second of any number of users, where more
-    users were asked until it grew no more."""
+    users were asked until it grew no more; `few_full_per_s`: where the service is full by users who waited for each other, of whom twice as
+    many hardly got more; None where so few never did."""
 
     borne_per_s: float
     response_s: float
     missed: str = ""
     full_per_s: RateInterval | None = None
+    few_full_per_s: RateInterval | None = None

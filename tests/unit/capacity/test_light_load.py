@@ -37,7 +37,9 @@ class Closed:
 def test_ends_when_somebody_waits(tmp_path: Path) -> None:
     users = Closed(tmp_path)
     found = light_load(users, [])
-    assert users.asked == [1, 2, 4, 8]  # 8 users wait for each other: 20 ms
+    assert users.asked == [1, 2, 4, 8, 16]  # 8 users wait for each other: 20 ms; 16 get no more
+    assert found.few_full_per_s is not None and found.few_full_per_s.low < 400 < found.few_full_per_s.high  # type: ignore[operator]
+    assert found.few_full_per_s.value == pytest.approx(400, rel=0.02)
     assert found.borne_per_s == pytest.approx(400, rel=0.02) and found.response_s == pytest.approx(0.01, rel=0.01)
     assert found.full_per_s is None and not found.missed
 

@@ -29,14 +29,14 @@ def test_of_a_single_queue(objective: str, error: float) -> None:
         FitRuns([mmm_run(rate, service_s=0.008, delay_s=0.0, servers=1) for rate in (50.0, 70.0, 85.0, 100.0)]),
         sj.Model.parse(ONE), seed=1,
     )  # fmt: skip
-    known = SearchState(fitted, RateInterval(100.0, 90.0, 110.0))
     runs = [run(50, 0.1, 0.1), run(100, 0.2, 0.3)]
-    found = lacking_s(known, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9)
+    known = SearchState(fitted, RateInterval(100.0, 90.0, 110.0), runs=runs)
+    found = lacking_s(known, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9)
     told_a_second = (4 / error) ** 2 / LENGTH_S
     own = [(width / Z) ** 2 - MACHINE**2 for width in (0.05, 0.1)]
     assert found == pytest.approx((1 / own[0] - 1 / own[1]) / told_a_second, rel=0.1)  # the steepness to 5 %
-    assert lacking_s(known, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.2, 0.9) == 0
+    assert lacking_s(known, [4.0, LENGTH_S], read_objectives([objective]), 0.2, 0.9) == 0
     easy = read_objectives(["p50 < 1s", objective])  # far from its limit: it asks for no longer run
-    assert lacking_s(known, runs, [4.0, LENGTH_S], easy, 0.05, 0.9) == found
-    full = SearchState(fitted, RateInterval(100.0, 90.0, None))  # nothing is known of its upper end
-    assert found < lacking_s(full, runs, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9) < 2 * found
+    assert lacking_s(known, [4.0, LENGTH_S], easy, 0.05, 0.9) == found
+    full = SearchState(fitted, RateInterval(100.0, 90.0, None), runs=runs)  # nothing is known of its upper end
+    assert found < lacking_s(full, [4.0, LENGTH_S], read_objectives([objective]), 0.05, 0.9) < 2 * found

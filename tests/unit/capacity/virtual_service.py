@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.capacity import LightLoad
+from sojourn.capacity import LightLoad, light_load
+from sojourn.capacity.light_load import LIGHT_S
 from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_folder import write_run
 
@@ -97,17 +98,20 @@ class VirtualService:
             return found
         return self._by_events(arrivals.tolist(), service.tolist(), then.tolist() if then is not None else None)
 
-    def _by_events(self, arrivals: list[float], service: list[float], then: list[float] | None) -> np.ndarray:
-        """Workers are held while the second time is waited for, first come first served."""
-        found = np.empty(len(arrivals))
+    def _by_events(
+        self, arrivals: list[float], service: list[float], then: list[float] | None, until_s: float | None = None
+    ) -> np.ndarray:
+        """Workers are held while the second time is waited for, first come first served. `until_s`: `arrivals` are users, each of whom
+        asks again as soon as an answer is there, until then; `arrivals` grows."""
+        found = np.full(len(service), np.nan)
         events: list[tuple[float, int, int]] = []  # time, kind, request; 0: the first time ends, 1: the second ends
         idle, held = self.workers, 0
         waiting: list[int] = []  # for a worker; from `first` on
         queue: list[int] = []  # for the second; from `begun` on
         first = begun = arrived = 0
-        count, worked = len(arrivals), 0.0
-        while arrived < count or events:
-            if arrived < count and (not events or arrivals[arrived] <= events[0][0]):
+        worked = 0.0
+        while arrived < len(arrivals) or events:
+            if arrived < len(arrivals) and (not events or arrivals[arrived] <= events[0][0]):
                 now, kind, one = arrivals[arrived], 2, arrived
                 arrived += 1
             else:
@@ -118,6 +122,8 @@ class VirtualService:
                 queue.append(one)
             else:
                 found[one] = now
+                if until_s is not None and now + self.delay_s < until_s and len(arrivals) < len(service):
+                    arrivals.append(now + self.delay_s)
                 idle += 1
                 held -= then is not None
             while idle and first < len(waiting):
@@ -130,8 +136,8 @@ class VirtualService:
                 own = queue[begun]
                 begun, held = begun + 1, held + 1
                 heapq.heappush(events, (now + then[own], 1, own))
-        self.work_s = worked / count
-        return found
+        self.work_s = worked / len(arrivals)
+        return found[: len(arrivals)]
 
     def long_run(self, rate_per_s: float) -> np.ndarray:
         """Response times of a run that tells the truth, s; the same draws at every rate."""
@@ -145,11 +151,22 @@ class VirtualService:
             low, high = (rate, high) if figure_of(figure, self.long_run(rate)) < limit_s else (low, rate)
         return (low + high) / 2
 
+    def users(self, count: int) -> RunFolder:
+        """So many users, each of whom asks again as soon as an answer is there."""
+        random = np.random.default_rng([self.seed, 1000 + count])
+        most = count + int(2 * LIGHT_S * min(self.full_per_s, count / (self.service_s + self.then_s + self.delay_s)))
+        then = random.exponential(self.then_s, most).tolist() if self.then_s else None
+        begun = [0.0] * count
+        left = self._by_events(begun, (self.service_s * self._drawn(random, most)).tolist(), then, LIGHT_S)
+        self.requests += len(begun)
+        about = {"name": f"users-{count}", "factors": {"users": count}, "duration_s": LIGHT_S}
+        about["load"] = {"lanes": [{"closed": {"users": count, "think_s": 0.0}}]}
+        requests = {"intended_s": begun, "done_s": left + self.delay_s}
+        return write_run(self.out / f"users-{count}", manifest=about, requests=requests)
+
     def light(self) -> LightLoad:
-        """What as many users as workers would have, or as many as there are second servers."""
-        once = self.service_s + self.then_s + self.delay_s
-        most = min(self.workers / once, 0.95 * self.full_per_s)
-        return LightLoad(most, once)
+        """What the product sees of a few users."""
+        return light_load(self.users, [])
 
 
 def figure_of(figure: str, times_s: np.ndarray) -> float:
