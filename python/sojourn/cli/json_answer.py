@@ -32,7 +32,7 @@ VERSIONS = {
     "plan": 1,
     "predict": 1,
     "query": 1,
-    "serve": 1,
+    "serve kv": 1,
     "simulate": 1,
     "solve": 1,
     "try": 1,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
-from sojourn.cli.json_answer import say_answer
+from sojourn.cli.json_answer import VERSIONS, say_answer
 from sojourn.cli.stop_signals import too_late
 from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.process_tree import how_ended
@@ -36,7 +36,8 @@ class Service(Protocol):
 @dataclass(frozen=True)
 class Watched:
     """A service and what it needs. `name`: as on the command line. `told`: its summary in lines. `look`: sees after its other parts,
-    again and again, and raises what is to end the service. `counted`: what is known where the process could not say what it did."""
+    again and again, and raises what is to end the service. `counted`: what is known where the process could not say what it did. `version`:
+    of what a service of a case prints with --json."""
 
     name: str
     service: Service
@@ -44,6 +45,7 @@ class Watched:
     as_json: bool = False
     look: Callable[[], None] = lambda: None
     counted: Callable[[], str] = lambda: NOT_KNOWN
+    version: int = 1
 
     def until_stopped(self, greeting: str) -> None:
         """Says where it listens, waits for Ctrl-C, and says what it did.
@@ -66,7 +68,7 @@ class Watched:
             too_late()  # it has ended by itself, which is what is said; a signal now is for nothing but what is put back
         summary = self._summary(trouble)
         if self.as_json:
-            say_answer("serve", summary)
+            say_answer(self.name, summary, VERSIONS.get(self.name, self.version))
         else:
             say(self.told(summary))
         if trouble is None and not asked:

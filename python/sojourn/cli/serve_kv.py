@@ -13,6 +13,7 @@ from sojourn.errors import InputError
 def kv(
     port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 11211,
     memory_mib: Annotated[int, typer.Option(help="memory for keys and values, MiB")] = 64,
+    as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
     """Starts the embedded server of memcached's protocol.
 
@@ -25,7 +26,7 @@ def kv(
     with stopped_early():
         server = EmbeddedKv(port=port, memory_bytes=memory_mib << 20, log=STANDARD_ERROR)
         greeting = f"{server.url} ({memory_mib} MiB); for tests: its speed is not that of memcached; Ctrl-C ends it"
-        Watched("serve kv", server, told).until_stopped(greeting)
+        Watched("serve kv", server, told, as_json).until_stopped(greeting)
 
 
 def told(summary: dict[str, Any]) -> str:
