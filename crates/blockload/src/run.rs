@@ -70,6 +70,7 @@ pub fn run(
         timeout_s: config.timeout_s,
         record_limit: config.record_limit,
         realtime: false,
+        slack_s: 0.0,
     };
     let halt = AtomicBool::new(false);
     let (flags, told) = (StopFlags { stop, halt: &halt }, Mutex::new(StorageSummary::default()));

@@ -161,6 +161,7 @@ impl<'a> ClientThread<'a> {
             if self.is_over(now) {
                 break;
             }
+            sys::sleep_s(self.shared.config.slack_s);
             let waited = self.poller.wait(self.wake_s());
             let system = |cause| LoadError::System { lane: self.index, call: "epoll_wait", cause };
             for event in 0..waited.map_err(system)? {

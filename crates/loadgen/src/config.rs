@@ -45,6 +45,10 @@ pub struct Config {
     /// Ask for SCHED_FIFO for the lanes' threads.
     #[serde(default)]
     pub realtime: bool,
+    /// Open loops: what is due, and what arrives, within so many seconds after an event is handled together with it. Fewer wake-ups
+    /// cost less CPU; requests are sent up to this late. In [0, 0.1]; 0: everything at once.
+    #[serde(default)]
+    pub slack_s: f64,
     /// What is asked of memcached:// targets; without it the defaults.
     #[serde(default)]
     pub kv: Option<KvConfig>,

@@ -55,6 +55,7 @@ pub fn run(
         timeout_s: config.timeout_s,
         record_limit: config.record_limit,
         realtime: config.realtime,
+        slack_s: config.slack_s,
     };
     let tallies = |sink: &mut OutcomeSink| {
         (sink.kv, sink.messages) = (kv, messages);

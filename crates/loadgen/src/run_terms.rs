@@ -14,6 +14,8 @@ pub struct RunTerms {
     pub record_limit: u64,
     /// SCHED_FIFO was asked for.
     pub realtime: bool,
+    /// Requests may be sent this late, to save CPU.
+    pub slack_s: f64,
 }
 
 /// How a run is ended before its time: by the user's `stop`, or by `halt` after a failure of a thread or of the record.

@@ -71,6 +71,16 @@ pub fn precise_timers() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
+/// Sleeps, unless the time is 0; a signal ends it early.
+pub fn sleep_s(duration_s: f64) {
+    if duration_s > 0.0 {
+        let ns = (duration_s * 1e9) as i64;
+        let time = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
+        // SAFETY: a valid timespec that outlives the call; what is left of the time is not asked for.
+        unsafe { libc::nanosleep(&raw const time, std::ptr::null_mut()) };
+    }
+}
+
 /// Lifts the limit of open files of this process, soft and hard, to `wanted`, which needs rights; else the soft one to the
 /// hard one.
 pub fn raise_file_limit(wanted: u64) {

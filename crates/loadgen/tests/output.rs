@@ -6,6 +6,7 @@ use common::{load, poisson, OutputFolder, TestServer};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use hdrhistogram::Histogram;
 use serde_json::json;
+use sojourn_loadgen::Summary;
 
 #[test]
 fn the_histogram_log_reads_back_with_a_standard_reader() {
@@ -142,4 +143,20 @@ fn lanes_share_classes_and_weights_choose_targets() {
     // The summary is JSON that a program can read.
     let json = serde_json::to_value(&summary).unwrap();
     assert!(json["latency"]["from_intended"]["to_done"]["p99_s"].is_f64());
+}
+
+#[test]
+fn slack_sends_late_in_bounds_and_wakes_up_less_often() {
+    let server = TestServer::start();
+    let arrivals = json!({"kind": "constant", "rate_per_s": 2000});
+    let lane = json!({"targets": [{"url": server.url("/a")}], "arrivals": arrivals, "connections": 32});
+    let run =
+        |slack_s: f64| load("slack", &json!({"duration_s": 1.0, "lanes": [lane], "slack_s": slack_s})).0;
+    let (exact, slack) = (run(0.0), run(0.01));
+    assert_eq!((exact.ok, slack.ok), (2000, 2000));
+    let waits = |summary: &Summary| summary.lanes[0].voluntary_switches;
+    // 100 sleeps and about as many waits, where each of 2000 requests and answers wakes the other.
+    assert!(waits(&slack) < 400 && waits(&slack) < waits(&exact) / 3, "{} {}", waits(&slack), waits(&exact));
+    assert!(slack.own_lateness.mean_s.unwrap() > 2e-3);
+    assert!(slack.notes.iter().any(|note| note.contains("up to 10 ms late on purpose")), "{:?}", slack.notes);
 }

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.load.load_options import MOST_USERS, ClosedLoad, OpenLoad, option
+from sojourn.load.load_options import MOST_USERS, ClosedLoad, SlackLoad, option
 
 MOST_THREADS = 255
 USUAL_CLIENTS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientsLoad(OpenLoad, ClosedLoad):
+class ClientsLoad(SlackLoad, ClosedLoad):
     """A load of clients with a connection each, over `threads`; thread k is pinned to core k of `cores`, in turn."""
 
     threads: int = option(1, "threads of the generator", "--threads", int, shown="1")
@@ -50,6 +50,7 @@ class ClientsLoad(OpenLoad, ClosedLoad):
             "duration_s": self.duration_s,
             "seed": self.seed,
             "timeout_s": self.timeout_s,
+            **self.slack(),
             "record_limit": self.record_limit,
             **work,
         }

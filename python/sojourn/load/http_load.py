@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from sojourn.errors import InputError
 from sojourn.load.credentials import authorization
 from sojourn.load.http_request import HttpRequest, pairs, read_requests, status_list, statuses, targets
-from sojourn.load.load_options import MOST_USERS, ClosedLoad, OpenLoad, option
+from sojourn.load.load_options import MOST_USERS, ClosedLoad, SlackLoad, option
 
 HTTP = "HTTP"
 
@@ -30,7 +30,7 @@ def _with_hosts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HttpOptions(OpenLoad, ClosedLoad):
+class HttpOptions(SlackLoad, ClosedLoad):
     """A load of HTTP requests: open loop at `rate_per_s` in (0, 1e7], or closed loop with `users`.
 
     Each request has `method`, `headers` (values as `credentials.header` says) and `body` (text, or `@FILE`); with `template`
@@ -132,6 +132,7 @@ class HttpOptions(OpenLoad, ClosedLoad):
             "duration_s": self.duration_s,
             "seed": self.seed,
             "timeout_s": self.timeout_s,
+            **self.slack(),
             "expect": {"status": self.status if isinstance(self.status, int) else statuses(self.status)},
             "realtime": self.realtime,
         }

@@ -12,6 +12,7 @@ from sojourn.units import duration_s, number
 _TEXT = "option"  # key of the metadata of a field
 MOST_PER_S = 1e7
 MOST_USERS = 1_000_000
+MOST_SLACK_S = 0.1  # more would hide how a service takes requests that follow each other closely
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,27 @@ class OpenLoad(LoadOptions):
             raise InputError(f"{self.rate_per_s:g}", "--rate", remedy)
         if self.arrivals not in ("poisson", "constant"):
             raise InputError(repr(self.arrivals), "--arrivals", "use poisson or constant")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackLoad(OpenLoad):
+    """An open load whose threads may handle together what comes within `slack_s` in [0, 0.1]: it costs less CPU, and requests are sent
+    up to this late."""
+
+    slack_s: float = option(
+        0.0, "send up to this late, e.g. 1ms, to use less CPU (at most 100ms)", "--slack", read=zero_or_s, shown="0"
+    )
+
+    def slack(self) -> dict[str, float]:
+        """What the generator is told of it."""
+        return {"slack_s": self.slack_s} if self.slack_s else {}
+
+    def check_rate(self) -> None:
+        """InputError for a rate, arrivals or slack that are none."""
+        super().check_rate()
+        if not 0 <= self.slack_s <= MOST_SLACK_S or (self.slack_s and self.rate_per_s is None):
+            remedy = f"give 0 to {MOST_SLACK_S:g} s with a rate; users have no schedule that they could miss"
+            raise InputError(f"{self.slack_s:g} s", "--slack", remedy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,9 +60,13 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
         return []
     told = f"{late_s['mean'] * 1e3:.2g} ms late on average, {share['mean']:.0%} of the mean response time"
     more = f", which can change it by {checks[CHANGE]['mean']:.0%}" if grown > 1.1 else ""
-    return [
-        f"{LATE_REASON}: it sent {told}{more}{_who(folder)}; give it a core of its own, real-time priority or a lower rate"
-    ]
+    slack = folder.manifest["load"].get("slack_s")
+    remedy = (
+        f"give less than --slack {slack * 1e3:g}ms"
+        if slack
+        else "give it a core of its own, real-time priority or a lower rate"
+    )
+    return [f"{LATE_REASON}: it sent {told}{more}{_who(folder)}; {remedy}"]
 
 
 def _growth(good: pl.DataFrame) -> tuple[float, float]:

@@ -112,3 +112,14 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, parts: tuple[str,
     assert all(part in str(error.value) for part in (*parts, "mix.toml")), error.value
     with pytest.raises(InputError, match="can be read"):
         read_requests(tmp_path / "none.toml")
+
+
+def test_slack_is_for_a_schedule() -> None:
+    assert http_load([URL], rate_per_s=1.0, slack_s=0.001)["slack_s"] == 0.001
+    for wrong in (
+        {"rate_per_s": 1.0, "slack_s": 0.2},
+        {"rate_per_s": 1.0, "slack_s": -1.0},
+        {"users": 2, "slack_s": 0.001},
+    ):
+        with pytest.raises(InputError, match="--slack: .*; give 0 to 0.1 s with a rate"):
+            http_load([URL], **wrong)  # type: ignore[arg-type]

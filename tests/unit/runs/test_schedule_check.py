@@ -151,3 +151,11 @@ def test_twenty_invalid_runs_are_used_and_the_answers_covered(tmp_path: Path) ->
         row = found.where(metric="response_time", station="", **{"class": ""}).frame.row(0, named=True)
         inside.append((row["low"] or 0.0) <= service_s / 0.4 <= (row["high"] or np.inf))
     assert refused == 20 and all(inside), (refused, inside)
+
+
+def test_who_asked_for_slack_is_told_to_ask_for_less(tmp_path: Path) -> None:
+    folder, _ = late_run(tmp_path / "rate", 100.0, stands=10.0, stand_s=0.03)
+    assert not folder.manifest["valid"] and "lower rate" in folder.manifest["reasons"][0]
+    folder.manifest["load"]["slack_s"] = 0.02
+    assess(folder)
+    assert "give less than --slack 20ms" in folder.manifest["reasons"][0]

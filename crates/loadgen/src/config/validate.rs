@@ -10,6 +10,8 @@ use crate::url::{Scheme, Url};
 const RATE_MAX_PER_S: f64 = 1e7;
 const DURATION_MAX_S: f64 = 1e7;
 const LANES_MAX: usize = 255;
+/// More would hide what a service does to requests that follow each other closely.
+const SLACK_MAX_S: f64 = 0.1;
 const CONNECTIONS_MAX: u32 = 1_000_000;
 
 impl Config {
@@ -34,6 +36,15 @@ impl Config {
         )?;
         check(self.record_limit > 0, "record_limit", self.record_limit, "give at least 1")?;
         check(self.start_at_s.is_none_or(f64::is_finite), "start_at_s", "not finite", "leave it out")?;
+        let slack = self.slack_s;
+        check((0.0..=SLACK_MAX_S).contains(&slack), "slack_s", slack, "give 0 to 0.1 seconds")?;
+        let closed = self.lanes.iter().any(|lane| lane.closed.is_some());
+        check(
+            slack == 0.0 || !closed,
+            "slack_s",
+            "given with users",
+            "remove it, or give arrivals: only an open loop has a schedule",
+        )?;
         let expect = &self.expect;
         let (least, most) = (expect.min_bytes.unwrap_or(0), expect.max_bytes.unwrap_or(u64::MAX));
         check(least <= most, "expect.min_bytes", least, "give at most expect.max_bytes")?;

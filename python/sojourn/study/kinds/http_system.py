@@ -14,6 +14,7 @@ from sojourn.errors import InputError
 from sojourn.lab.backends import Environment, environment
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.http_request import read_requests
+from sojourn.load.load_options import MOST_SLACK_S
 from sojourn.study.kinds.placeholders import check_both_ways
 from sojourn.study.kinds.time_values import Seconds
 from sojourn.study.system import Factor, System, Value, all_factors, checked_names
@@ -74,6 +75,7 @@ class HttpLoad(LevelLoad):
     ca: str | None = None
     insecure: bool = False
     unix_socket: str | None = None
+    slack_s: float = Field(default=0.0, ge=0, le=MOST_SLACK_S)
 
     @field_validator("status", mode="before")
     @classmethod
