@@ -50,6 +50,15 @@ VERBS = {
         ),
         ("arrivals", "every", "timeout_s"),
     ),
+    "observe": Verb(
+        ASK,
+        "Turns logs and metrics you already have into runs.",
+        (
+            "sojourn observe requests.csv cpu.csv --out runs/week",
+            "sojourn observe requests.csv cpu.csv --window 5m --from -1d --out runs/week",
+            "sojourn observe requests.csv cpu.csv --cores cpu=4 --out runs/week",
+        ),
+    ),
     "compare": Verb(
         ASK,
         "Says whether B is slower than A, or cannot tell.",

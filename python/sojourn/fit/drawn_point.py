@@ -200,12 +200,14 @@ def _sensitivity(one: ModelEvaluator, best: Array) -> float:
 
 
 def _with_defaults(fitted: FittedModelData, factors: Mapping[str, Any]) -> dict[str, Any]:
-    """Factors that are not said are those that all runs had alike. Raises FitError for one that varied and is not said."""
+    """Factors that are not said are those that all runs had alike. Raises FitError for one that varied and is not said, unless the model
+    says that it changes nothing."""
     known: dict[str, set[str]] = {}
     for one in fitted.configurations:
         for name, value in one.items():
             known.setdefault(name, set()).add(repr(value))
-    missing = [n for n, values in known.items() if len(values) > 1 and n not in factors]
+    idle = {name for name, paths in fitted.template.factors.items() if not paths}
+    missing = [n for n, values in known.items() if len(values) > 1 and n not in {*factors, *idle}]
     if missing:
         remedy = f"give it, as in --set {missing[0]}=…: it varied between the runs"
         raise FitError(f"no {' and no '.join(missing)}", "predict", remedy)

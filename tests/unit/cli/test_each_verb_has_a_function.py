@@ -32,7 +32,7 @@ FUNCTIONS = {
     "calc balance": "sojourn.plan:balance", "doctor": "sojourn.lab.doctor:all_checks",
     "lab topology": "sojourn.lab.machine_topology:machine_topology", "lab disk": "sojourn.lab:slow_disk",
     "lab restore": "sojourn.live_service.restore_plan:put_back_left", "lab clean": "sojourn.lab:clean_stale",
-    "examples": "sojourn.shipped:copy_example",
+    "examples": "sojourn.shipped:copy_example", "observe": "sojourn.observe:observe_files",
 }  # fmt: skip
 OF_CASES = {"serve bulletin", "serve kv-proxy", "serve messages", "serve nbd", "serve web", "calc storage"}
 

@@ -76,3 +76,11 @@ def test_a_run_is_judged_at_the_rate_that_came() -> None:
     by_answers = run_came_per_s(run(85.0, 0.02), sj.Model.parse(FILE))
     assert by_answers == pytest.approx(86.7)
     assert came_per_s(60.0, 140.0) is None and came_per_s(None, 60.0) is None and came_per_s(60.0, None) is None
+
+
+def test_a_factor_that_changes_nothing_is_not_asked_for() -> None:
+    """M/M/1 at 50/s: 1/(100 - 50) s; the hour varied between the runs, and the model says that it changes nothing."""
+    rates = (20.0, 40.0, 60.0, 80.0)
+    runs = FitRuns([replace(run(r, 0.0), factors={"rate_per_s": r, "hour": i}) for i, r in enumerate(rates)])
+    fitted = sj.fit(runs, sj.Model.parse(FILE + "[factors]\nhour = []\n"), draws=20)
+    assert sj.predict(fitted, {"rate_per_s": 50.0}).value("response_time") == pytest.approx(0.02, rel=1e-3)

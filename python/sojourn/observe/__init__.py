@@ -1,0 +1,16 @@
+"""Observations that nobody made a load test for: a request log and a utilisation series, cut into windows that `fit` takes as runs.
+
+Map: `observed_windows` a window · `request_log` a request log · `utilisation_series` how busy resources were · `log_windows` both, cut
+into windows · `load_feedback` whether the load waits for answers · `window_folders` windows as run folders · `first_model` a model
+of them with unknowns · `what_is_told` what these hours can tell.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn.observe.observe_files import Observation as Observation
+    from sojourn.observe.observe_files import observe_files as observe_files
+else:
+    from lazy_loader import attach
+
+    __getattr__, __dir__, __all__ = attach(__name__, submod_attrs={"observe_files": ["Observation", "observe_files"]})

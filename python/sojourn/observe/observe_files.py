@@ -1,0 +1,93 @@
+"""`observe`: request logs and utilisation series → windows as run folders, a first model, and what these hours can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import InputError
+from sojourn.files.writing import write_output
+from sojourn.model import Model
+from sojourn.observe.first_model import first_model
+from sojourn.observe.log_windows import log_windows
+from sojourn.observe.observed_windows import ObservedWindow
+from sojourn.observe.request_log import REMEDY, RequestLog, is_request_log, read_csv, read_request_log, together
+from sojourn.observe.utilisation_series import UtilisationSeries, read_utilisation
+from sojourn.observe.what_is_told import notes
+from sojourn.observe.window_folders import write_windows
+
+MODEL = "model.toml"
+LEAST_WINDOWS = 2
+
+
+@dataclass(frozen=True)
+class Observation:
+    """`windows` in order of time; `users`: class → users, of a load that waits for its answers; `model`: of them, with unknowns, None where
+    no resource was watched; `capacity`: resource → servers; `notes`: what these hours can tell."""
+
+    windows: Sequence[ObservedWindow]
+    users: Mapping[str, int]
+    capacity: Mapping[str, float]
+    source: str
+    model: Model | None
+    notes: Sequence[str]
+
+    def write(self, out: Path) -> list[Path]:
+        """The windows as run folders below `out`, and `model.toml`. Raises RunFolderError where a folder is there, OSError for the file."""
+        found = write_windows(out, self.windows, self.users, self.capacity, self.source)
+        if self.model is not None:
+            write_output(out / MODEL, self.model.to_toml())
+        return found
+
+
+def observation(
+    windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str
+) -> Observation:
+    """Of windows, with the model and the notes. Raises InputError where too few have an answer."""
+    used = [one for one in windows if one.response_s is not None]
+    if len(used) < LEAST_WINDOWS:
+        remedy = "observe for longer, or give a shorter --window"
+        raise InputError(f"{len(used)} of {len(windows)} windows with answers", source, remedy)
+    return Observation(used, users, capacity, source, first_model(used, users, capacity), notes(used, users))
+
+
+def observe_files(
+    paths: Sequence[Path | str],
+    *,
+    window_s: float = 60.0,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    capacity: Mapping[str, float] | None = None,
+) -> Observation:
+    """Request logs and utilisation series (CSV; which is which their columns say), cut into windows of `window_s`.
+
+    `start_s`, `end_s`: seconds after the first request, or, where they are negative, before the last; everything where they are None.
+    `capacity`: resource → cores or servers, 1 where it is not named.
+
+    Raises:
+        InputError: a file is neither, no request log is there, or too few windows have answers.
+    """
+    if window_s <= 0:
+        raise InputError(window_s, "window", "give a positive time, such as 60s")
+    logs: list[RequestLog] = []
+    series: list[UtilisationSeries] = []
+    for path in map(Path, paths):
+        frame = read_csv(path, REMEDY)
+        if is_request_log(frame.columns):
+            logs.append(read_request_log(path, frame))
+        else:
+            series.append(read_utilisation(path, frame))
+    if not logs:
+        raise InputError("no request log", ", ".join(map(str, paths)), REMEDY)
+    log = together(logs)
+    first, last = float(log.came_s[0]), float(log.came_s[-1])
+    start, end = _instant(start_s, first, first, last), _instant(end_s, last, first, last)
+    windows, users = log_windows(log, series, start, end, window_s)
+    return observation(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths))
+
+
+def _instant(given: float | None, usual: float, first: float, last: float) -> float:
+    if given is None:
+        return usual
+    return last + given if given < 0 else first + given

@@ -1,0 +1,70 @@
+"""What hours of a service can tell of it, and what they cannot: said before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.observe.observed_windows import ObservedWindow
+from sojourn.units import per_second, percent
+
+Array = NDArray[np.float64]
+CONSTANT = 0.05  # relative standard deviation of the rate, beyond that of counts (Poisson), up to which it tells nothing
+ALIKE = 0.95  # correlation of the rates of two classes from which on they are told together only
+LOW = 0.3  # utilisation up to which response times hardly depend on it
+
+
+def notes(windows: Sequence[ObservedWindow], users: Mapping[str, int]) -> list[str]:
+    """Lines for the reader of an observation: the range of the load, and what does not follow from it."""
+    rates = np.array([one.rate_per_s for one in windows])
+    low, high = np.quantile(rates, [0.1, 0.9])
+    found = [
+        f"rate {per_second(float(low))} to {per_second(float(high))} in eight of ten windows, at most {per_second(float(rates.max()))}"
+    ]
+    found += _of_users(users, windows)
+    if _spread(rates, windows[0].length_s) <= CONSTANT:
+        found.append(
+            "the rate is nearly constant: how response times grow with the load follows from the model alone, not from these hours"
+        )
+    for name in sorted({name for one in windows for name in one.busy}):
+        share = np.array([one.busy[name] for one in windows if name in one.busy])
+        found.append(f"{name} busy {percent(float(share.min()), 0)} to {percent(float(share.max()), 0)}{_low(share)}")
+    if not any(one.busy for one in windows):
+        found.append("no resource was watched: only how response times grow with the load separates a demand from a delay")
+    return found + _alike(windows)
+
+
+def _spread(rates: Array, length_s: float) -> float:
+    """Relative standard deviation of the rates, without that of counts of independent requests."""
+    mean = float(rates.mean())
+    return max(float(rates.var()) - mean / length_s, 0.0) ** 0.5 / mean if mean else 0.0
+
+
+def _of_users(users: Mapping[str, int], windows: Sequence[ObservedWindow]) -> list[str]:
+    if not users:
+        return []
+    said = ", ".join(f"{name} as by {count} users" for name, count in users.items())
+    left = "" if len(users) == len(windows[0].classes) else "; the other classes do not"
+    return [f"the load waits for its answers ({said}): fewer requests come while more are under way{left}"]
+
+
+def _low(share: Array) -> str:
+    return ": too little to tell what happens near saturation" if share.max() < LOW else ""
+
+
+def _alike(windows: Sequence[ObservedWindow]) -> list[str]:
+    """Pairs of classes whose rates went up and down together."""
+    names = list(windows[0].classes)
+    if len(windows) < 3:
+        return []
+    rates = {name: np.array([one.classes[name].rate_per_s for one in windows]) for name in names}
+    found = []
+    for i, name in enumerate(names):
+        for other in names[i + 1 :]:
+            a, b = rates[name], rates[other]
+            if a.std() and b.std() and np.corrcoef(a, b)[0, 1] > ALIKE:
+                found.append(f"{name} and {other} came in nearly the same proportion throughout: utilisation tells the sum of their "
+                             "demands, only response times separate them")  # fmt: skip
+    return found
