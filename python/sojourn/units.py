@@ -15,7 +15,18 @@ __all__ = ["USUAL_LEVEL", "byte_count", "duration_s", "interval", "per_second", 
 
 MISSING = "–"
 USUAL_LEVEL = 0.9  # of an interval, where nobody asks for another
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
 _DURATION = re.compile(r"\s*([0-9.eE+-]+?)\s*(ns|us|µs|μs|ms|s|min|m|h|d)\s*")
 _POWERS = ["", "K", "M", "G", "T"]
 _BYTES = re.compile(r"\s*([0-9.eE+-]+?)\s*([kKMGT])(i?)B?\s*")

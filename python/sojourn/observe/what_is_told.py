@@ -11,7 +11,9 @@ from sojourn.observe.observed_windows import ObservedWindow
 from sojourn.units import per_second, percent
 
 Array = NDArray[np.float64]
-CONSTANT = 0.05  # relative standard deviation of the rate, beyond that of counts (Poisson), up to which it tells nothing
+CONSTANT = (
+    0.05  # relative standard deviation of the rate, beyond that of counts (Poisson), up to which it tells nothing
+)
 ALIKE = 0.95  # correlation of the rates of two classes from which on they are told together only
 LOW = 0.3  # utilisation up to which response times hardly depend on it
 
@@ -32,7 +34,9 @@ def notes(windows: Sequence[ObservedWindow], users: Mapping[str, int]) -> list[s
         share = np.array([one.busy[name] for one in windows if name in one.busy])
         found.append(f"{name} busy {percent(float(share.min()), 0)} to {percent(float(share.max()), 0)}{_low(share)}")
     if not any(one.busy for one in windows):
-        found.append("no resource was watched: only how response times grow with the load separates a demand from a delay")
+        found.append(
+            "no resource was watched: only how response times grow with the load separates a demand from a delay"
+        )
     return found + _alike(windows)
 
 
