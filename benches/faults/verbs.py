@@ -240,11 +240,11 @@ def copied(fixtures: Path, folder: Path) -> None:
 
 def verbs(fixtures: Path) -> dict[str, Verb]:
     """All of them, by name."""
-    of, on = {"fixtures": fixtures}, ("--on", "local:2")
-    sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--csv")
+    of, on = {"fixtures": fixtures}, ("--parallel", "local:2")
+    sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--output-format", "csv")
     bought = ("--vary", "stations.app.servers=1..8", "--cost", "stations.app.servers", "--objective", "mean < 50ms")
     live = ("http://127.0.0.1:8380", "--act", "--force", "--lease", "2s", "--stop-after", "2s")
-    board = ("--db", "auto", "--folder", "cluster", "--scale", "0.001", "--page-work", "0")
+    board = ("--database", "auto", "--folder", "cluster", "--scale", "0.001", "--page-work", "0")
     made = [
         MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
         MeasuringVerb("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),
@@ -262,7 +262,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "control",
             "simulate",
             "policy.toml",
-            "--on",
+            "--parallel",
             "pool.toml",
             "--load",
             "sine",
@@ -274,8 +274,17 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
         ),
         LiveControlVerb("control live", "control", "live", "fixed.toml", *live, "--out", "log", **of),
         Served("serve web", "serve", "web", "--port", "8080", port=8080, **of),
-        KvProxy("serve kv-proxy", "serve", "kv-proxy", "--server", f"127.0.0.1:{KvProxy.behind}", "--log", "log", **of),
-        MessageServiceVerb("serve messages", "serve", "messages", "--folder", "cluster", "--log", "log", **of),
+        KvProxy(
+            "serve kv-proxy",
+            "serve",
+            "kv-proxy",
+            "--server",
+            f"127.0.0.1:{KvProxy.behind}",
+            "--thread-log",
+            "log",
+            **of,
+        ),
+        MessageServiceVerb("serve messages", "serve", "messages", "--folder", "cluster", "--request-log", "log", **of),
         BulletinBoardVerb("serve bulletin", "serve", "bulletin", *board, **of),
         BlockDeviceVerb("serve nbd", "serve", "nbd", "--file", "img", **of),
         Verb("query", "query", "p99 < 500ms", "runs", codes=(0, 7, 8), **of),

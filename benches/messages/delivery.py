@@ -109,7 +109,7 @@ def summary(rows: list[dict[str, str]], seconds: float) -> str:
     return "\n".join([
         f"# Delivery of messages under faults, {version(programs())}", "",
         f"Seeds {min(seeds)} to {max(seeds)}, {CLIENTS} clients, about {seconds:g} s of faults each. `again` is "
-        f"--redelivery {REDELIVERY_S:g}; --timeout {TIMEOUT_S:g}, full durability.", "",
+        f"--ack-timeout {REDELIVERY_S:g}; --db-timeout {TIMEOUT_S:g}, full durability.", "",
         f"Faults: {kinds}. Connections that clients cut: {sum(int(row['cut, whole']) for row in rows)} behind a whole request, "
         f"{sum(int(row['cut, part']) for row in rows)} within one.", "",
         *table(rows, modes), "",

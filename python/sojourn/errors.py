@@ -158,7 +158,7 @@ class PermissionLacking(LabError):
 
 
 class WorkerError(LabError):
-    """A worker of `--on` was lost, does not answer, or has another version."""
+    """A worker of `--parallel` was lost, does not answer, or has another version."""
 
 
 class CaseError(LabError):

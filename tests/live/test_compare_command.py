@@ -1,4 +1,4 @@
-"""`sojourn compare --url` and `--run` on this machine: services of known times in turn, and interrupted."""
+"""`sojourn compare --urls` and `--commands` on this machine: services of known times in turn, and interrupted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def urls() -> Iterator[list[str]]:
 
 def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> None:
     words = ["--rate", "60", "--for", "2s", "--blocks", "5", "--out", "out", "--json"]
-    command = Command(tmp_path, "compare", "--url", *urls, *words)
+    command = Command(tmp_path, "compare", "--urls", *urls, *words)
     assert command.end(120) == 7, command.said()
     found = json.loads(command.answered())
     assert found["verdict"] == "worse" and command.left() == []
@@ -58,7 +58,7 @@ def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> 
 
 
 def test_commands_that_are_interrupted_are_ended(tmp_path: Path) -> None:
-    command = Command(tmp_path, "compare", "--run", "sleep 61", "sleep 61")
+    command = Command(tmp_path, "compare", "--commands", "sleep 61", "sleep 61")
     command.wait_for(lambda: any(line.strip() == "sleep 61" for line in command.processes()))
     assert command.interrupt() == 130
     assert command.left() == []

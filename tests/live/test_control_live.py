@@ -212,7 +212,7 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert unproved.returncode == 2
     assert "has to pass first, or --force" in unproved.stderr
     drowned = command(
-        pool, tmp_path, "--act", "--on", "pool.toml", "--load", "sine", "--rate", "900", "--duration", "30s"
+        pool, tmp_path, "--act", "--model", "pool.toml", "--load", "sine", "--rate", "900", "--duration", "30s"
     )
     assert drowned.returncode == 2
     assert "late on the model (sine)" in drowned.stderr
@@ -220,7 +220,7 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
         pool,
         tmp_path,
         "--act",
-        "--on",
+        "--model",
         "pool.toml",
         "--load",
         "sine",

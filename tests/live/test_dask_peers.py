@@ -23,7 +23,7 @@ from sojourn.parallel.dask_peers import check_peers, checked_address
 
 pytestmark = pytest.mark.live
 SHOP = Path(__file__).resolve().parents[2] / "examples/shop.toml"
-SWEEP = ("solve", SHOP, "--vary", "classes.user.population=1..5", "--on")
+SWEEP = ("solve", SHOP, "--vary", "classes.user.population=1..5", "--parallel")
 
 
 def free_port() -> int:
@@ -53,7 +53,7 @@ def test_a_cluster_that_strangers_can_reach_is_refused(address: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("verb", ["--on", "--agents"])
+@pytest.mark.parametrize("verb", ["--parallel", "--agents"])
 def test_nothing_is_sent_to_one_that_is_refused(tmp_path: Path, verb: str) -> None:
     """The machine's own address that is not loopback stands for the network's; without one there is nothing to ask."""
     with listening("0.0.0.0") as server:
@@ -61,7 +61,7 @@ def test_nothing_is_sent_to_one_that_is_refused(tmp_path: Path, verb: str) -> No
         address = f"dask://0.0.0.0:{port}"  # reaches this machine, and is not a loopback address
         load = ("load", "http://127.0.0.1:1/", "--rate", "9", "--duration", "1s", "--out", "a/run", "--agents")
         one_message(
-            Command(tmp_path, *(SWEEP if verb == "--on" else load), address),
+            Command(tmp_path, *(SWEEP if verb == "--parallel" else load), address),
             2,
             verb,
             "neither TLS nor loopback",

@@ -83,7 +83,7 @@ def test_a_small_disk_under_the_log_of_the_command(open_folder: Path) -> None:
     (open_folder / "small").mkdir()
     mounted = 'mount -t tmpfs -o size=8k none small || exit 99; exec "$@"'
     command = Command(
-        open_folder, "serve", "messages", "--listen", "127.0.0.1:0", "--log", "small/app.rec", "--period", "0.01",
+        open_folder, "serve", "messages", "--listen", "127.0.0.1:0", "--request-log", "small/app.rec", "--log-period", "0.01",
         before=("unshare", "-m", "sh", "-c", mounted, "sh"),
     )  # fmt: skip
     try:

@@ -32,7 +32,16 @@ def shop() -> Iterator[Recording]:
 
 def test_method_headers_and_a_body_from_a_file(tmp_path: Path, shop: Recording) -> None:
     (tmp_path / "cart.json").write_bytes(b'{"item": 7, "note": "\xc3\xa4"}')
-    request = ("--method", "POST", "--header", "X-Shop: a: b", "--header", "Host: shop.test", "--body", "@cart.json")
+    request = (
+        "--http-method",
+        "POST",
+        "--header",
+        "X-Shop: a: b",
+        "--header",
+        "Host: shop.test",
+        "--body",
+        "@cart.json",
+    )
     command = Command(tmp_path, "load", f"{shop.url}/api/cart", *LOAD, *request, "--status", "200,201", "--json")
     ran(command)
     assert json.loads(command.answered())["ok"] == len(shop.heard) > 40
@@ -43,7 +52,7 @@ def test_method_headers_and_a_body_from_a_file(tmp_path: Path, shop: Recording) 
 
 
 def test_a_status_that_is_not_good(tmp_path: Path, shop: Recording) -> None:
-    command = Command(tmp_path, "load", shop.url, *LOAD, "--method", "POST", "--status", "200")
+    command = Command(tmp_path, "load", shop.url, *LOAD, "--http-method", "POST", "--status", "200")
     one_message(command, 5, "requests after the warm-up failed (HTTP 201: ")
 
 
@@ -79,7 +88,7 @@ def test_a_weighted_list_of_requests_with_templates(tmp_path: Path, shop: Record
 
 def test_head_and_put(tmp_path: Path, shop: Recording) -> None:
     for method in ("HEAD", "PUT"):
-        command = Command(tmp_path, "load", shop.url, *LOAD, "--method", method, "--json")
+        command = Command(tmp_path, "load", shop.url, *LOAD, "--http-method", method, "--json")
         ran(command)
     assert {method for method, *_ in shop.heard} == {"HEAD", "PUT"}
 
@@ -132,11 +141,14 @@ def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--method", "FETCH"), ('method is "FETCH"', "use GET, HEAD, POST")),
-        (("--body", "@no-such.json", "--method", "POST"), ("body file no-such.json", "No such file", "can be read")),
+        (("--http-method", "FETCH"), ('method is "FETCH"', "use GET, HEAD, POST")),
+        (
+            ("--body", "@no-such.json", "--http-method", "POST"),
+            ("body file no-such.json", "No such file", "can be read"),
+        ),
         (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "give it in one line")),
         (("--header", "Content-Length: 3"), ('"Content-Length"', "leave it out")),
-        (("--template", "--body", "{int:9-1}", "--method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
+        (("--template", "--body", "{int:9-1}", "--http-method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
         (("--status", "99"), ("status is 99", "100 to 599")),
     ],
 )
@@ -227,7 +239,7 @@ def test_objectives_and_their_exit_codes(tmp_path: Path, shop: Recording) -> Non
 
 
 def test_without_a_terminal_only_results_are_said(tmp_path: Path, shop: Recording) -> None:
-    command = Command(tmp_path, "load", shop.url, "--rate", "50", "--duration", "2s", "--csv")
+    command = Command(tmp_path, "load", shop.url, "--rate", "50", "--duration", "2s", "--output-format", "csv")
     ran(command)
     assert all(line.startswith("sojourn: load: not valid") for line in command.said().splitlines()), command.said()
     header, *rows = command.answered().splitlines()
@@ -253,7 +265,7 @@ def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recordin
     demand = answer["runs"][1]["demands_s"][f"process {os.getpid()}"]
     assert 0 < demand < 1 / 60
     heard = len(shop.heard)
-    mixed = measure("--rate", "60", "--method", "HEAD")
+    mixed = measure("--rate", "60", "--http-method", "HEAD")
     one_message(mixed, 2, "series/rate-60", 'method is not said there and "HEAD" here', "choose another --out")
     mixed = measure("--users", "2")
     one_message(mixed, 2, "a run under other conditions", "closed")
@@ -266,7 +278,7 @@ def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recordin
 
 @pytest.mark.alone
 def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
-    arguments = ("--users", "1,2", "--think", "10ms", "--for", "1s", "--out", "closed", "--csv")
+    arguments = ("--users", "1,2", "--think", "10ms", "--for", "1s", "--out", "closed", "--output-format", "csv")
     command = Command(tmp_path, "measure", shop.url, *arguments)
     ran(command)
     header, *rows = command.answered().splitlines()
@@ -279,7 +291,7 @@ def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
         (("--rate", "5", "--users", "1"), ("rates (5) and users (1)", "either --rate or --users")),
         (("--users", "1.5"), ("--users: '1.5'", "whole numbers")),
         (("--rate", "5", "--pids", "99999999"), ("--pids: no process 99999999",)),
-        (("--rate", "5", "--json", "--csv"), ("choose one",)),
+        (("--rate", "5", "--json", "--output-format", "csv"), ("choose one",)),
     ):
         one_message(Command(tmp_path, "measure", shop.url, *options, "--out", "bad"), 2, *parts)
     assert not (tmp_path / "bad").exists()

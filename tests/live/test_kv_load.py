@@ -196,7 +196,20 @@ def test_values_that_the_server_refuses_end_the_run_before_it_begins(server: Ser
 
 def test_the_command_line(server: Server) -> None:
     runner = CliRunner()
-    asked = ["--connections", "4", "--set", "1", "--get", "9", "--multi-get", "6", "--duration", "1s", "--think", "1ms"]
+    asked = [
+        "--connections",
+        "4",
+        "--set-weight",
+        "1",
+        "--get-weight",
+        "9",
+        "--multi-get",
+        "6",
+        "--duration",
+        "1s",
+        "--think",
+        "1ms",
+    ]
     said = runner.invoke(command_line(), ["load", server.url, *asked])
     assert "multi-get" in said.output and "0 misses, 0 wrong" in said.output, said.output
     with pytest.raises(InputError, match="--keys: no option of http"):

@@ -90,9 +90,12 @@ def shop() -> Iterator[Recording]:
     [
         (("--agents", "local:0"), ("--agents: 'local:0'", "give local:1 to local:256")),
         (("--agents", "dask://nowhere"), ("--agents", "give dask://HOST:PORT")),
-        (("--agents", "local:2", "--per-agent", "20"), ("--per-agent", "80/s needs 4 agents of 20/s, and there are 2")),
-        (("--agents", "local:2", "--per-agent", "0"), ("--per-agent", "above 0")),
-        (("--per-agent", "20"), ("--per-agent", "add --agents")),
+        (
+            ("--agents", "local:2", "--rate-per-agent", "20"),
+            ("--rate-per-agent", "80/s needs 4 agents of 20/s, and there are 2"),
+        ),
+        (("--agents", "local:2", "--rate-per-agent", "0"), ("--rate-per-agent", "above 0")),
+        (("--rate-per-agent", "20"), ("--rate-per-agent", "add --agents")),
         (("--agents", "local:2", "--users", "3"), ("--agents", "a load of users", "give --rate")),
     ],
 )

@@ -112,7 +112,7 @@ def test_kill_9_of_the_process_that_serves(serve: type[ServeCommand], verb: str)
 @needs_postgres
 def test_its_record_log_says_what_it_served_where_it_cannot(serve: type[ServeCommand], tmp_path: Path) -> None:
     """The clients' own count is the source: each of them has an answer."""
-    command = serve("messages", "--listen", "127.0.0.1:0", "--log", tmp_path / "app.rec")
+    command = serve("messages", "--listen", "127.0.0.1:0", "--request-log", tmp_path / "app.rec")
     with Client(f"127.0.0.1:{command.port}") as client:
         client.create("q")
         for _ in range(20):
@@ -134,9 +134,9 @@ def test_kill_9_of_the_proxy(serve: type[ServeCommand], tmp_path: Path) -> None:
             server.address,
             "--listen",
             "127.0.0.1:0",
-            "--log",
+            "--thread-log",
             tmp_path / "app.rec",
-            "--period",
+            "--log-period",
             "0.05",
         )
         with socket.create_connection(("127.0.0.1", command.port), timeout=5) as link:
@@ -163,8 +163,20 @@ def test_kill_9_of_the_process_that_serves_before_a_database(serve: type[ServeCo
 
 def with_a_database(verb: str, port: int) -> tuple[str, ...]:
     if verb == "messages":
-        return (verb, "--listen", f"127.0.0.1:{port}", "--workers", "2", "--connections", "2")
-    return (verb, "--db", "auto", "--port", str(port), "--scale", "0.001", "--pool", "2", "--page-work", "0")
+        return (verb, "--listen", f"127.0.0.1:{port}", "--workers", "2", "--db-connections", "2")
+    return (
+        verb,
+        "--database",
+        "auto",
+        "--port",
+        str(port),
+        "--scale",
+        "0.001",
+        "--db-connections",
+        "2",
+        "--page-work",
+        "0",
+    )
 
 
 @needs_postgres

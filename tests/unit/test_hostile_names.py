@@ -15,7 +15,7 @@ from rich.table import Table
 
 from sojourn import cli
 from sojourn.cli.live_view import live
-from sojourn.cli.on_option import ProgressLine
+from sojourn.cli.parallel_option import ProgressLine
 from sojourn.errors import InputError
 from sojourn.simulate.simulated_folder import write_run
 from sojourn.table import Metrics
@@ -36,7 +36,7 @@ rate_per_s = 5
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 VERBS: dict[str, tuple[str, ...]] = {
     "solve": ("solve", "m.toml"),
-    "solve csv": ("solve", "m.toml", "--csv"),
+    "solve csv": ("solve", "m.toml", "--output-format", "csv"),
     "solve json": ("solve", "m.toml", "--json"),
     "sweep": ("solve", "m.toml", "--vary", f"stations.{NAME}.servers=1,2"),
     "methods": ("methods", "m.toml"),
@@ -55,7 +55,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "report": ("report", "run", "--out", "r.html"),
     "query a run": ("query", "mean(response_time)", "run"),
     "study": ("study", "text.toml"),
-    "control": ("control", "simulate", "wrong.toml", "--on", "m.toml"),
+    "control": ("control", "simulate", "wrong.toml", "--model", "m.toml"),
     "load": ("load", f"http://127.0.0.1:1/{NAME}", "--rate", "1", "--duration", "1s"),
 }  # fmt: skip
 
@@ -149,7 +149,7 @@ def test_an_error_of_ours_keeps_its_text_for_programs() -> None:
 def test_csv_of_a_name_is_one_cell(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["sojourn", "solve", "m.toml", "--csv"])
+    monkeypatch.setattr(sys, "argv", ["sojourn", "solve", "m.toml", "--output-format", "csv"])
     with pytest.raises(SystemExit):
         cli.main()
     rows = pl.read_csv(io.StringIO(capsys.readouterr().out), infer_schema_length=None)

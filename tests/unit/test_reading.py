@@ -43,7 +43,7 @@ VERBS = (
     ("validate", "{file}", "--model", "{file}"),
     ("study", "{file}"),
     ("predict", "{file}", "--rate", "1"),
-    ("control", "simulate", "{file}", "--on", "{file}"),
+    ("control", "simulate", "{file}", "--model", "{file}"),
     ("plan", "{file}", "--vary", "stations.a.servers=1,2", "--objective", "mean(response_time) < 1s", "--cost", "1"),
     ("load", "http://127.0.0.1:1/", "--requests", "{file}", "--rate", "1", "--duration", "1"),
 )

@@ -49,7 +49,7 @@ def logged(log: Path | None, column: str, of: str = "sum") -> str:
     from sojourn.runs import read_log
 
     if log is None:
-        return f"{NOT_KNOWN}: --log keeps count"
+        return f"{NOT_KNOWN}: a log would keep count"
     try:
         counts = read_log(log)[0][column]
     except (OSError, SojournError):

@@ -18,17 +18,21 @@ def kv_proxy(
     workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
     threads: Annotated[int, typer.Option(help="direct: event-loop threads")] = 1,
     sharded: Annotated[bool, typer.Option("--sharded", help="split a multi-get over the servers")] = False,
-    queue: Annotated[int, typer.Option(help="requests that may wait; further ones are refused")] = 10_000,
-    connections: Annotated[int, typer.Option(help="of clients")] = 1024,
+    max_waiting: Annotated[int, typer.Option(help="most requests that wait; further ones are refused")] = 10_000,
+    max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 1024,
     value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
     key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
     memory_bytes: Annotated[int, typer.Option(help="buffers of all connections together, at most")] = 256 << 20,
-    idle: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
-    timeout: Annotated[float, typer.Option(help="time limit for a server's answer, s")] = 1.0,
+    idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
+    server_timeout: Annotated[float, typer.Option(help="time limit for a server's answer, s")] = 1.0,
     connect_timeout: Annotated[float, typer.Option(help="time limit to connect to a server, s")] = 1.0,
-    log: Annotated[Path | None, typer.Option(help="record log: a row for each thread and period")] = None,
-    bins: Annotated[Path | None, typer.Option(help="record log: response times in bins, by period")] = None,
-    period: Annotated[float, typer.Option(help="of both logs, s")] = 1.0,
+    thread_log: Annotated[
+        Path | None, typer.Option(help="record log: counters of each thread, a row for each period")
+    ] = None,
+    histogram_log: Annotated[
+        Path | None, typer.Option(help="record log: a histogram of the response times for each period")
+    ] = None,
+    log_period: Annotated[float, typer.Option(help="period of both logs, s")] = 1.0,
     histogram: Annotated[Path | None, typer.Option(help="HdrHistogram log of the whole run, at its end")] = None,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
@@ -41,14 +45,14 @@ def kv_proxy(
 
     chosen = options(
         ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
-        threads=threads, sharded=sharded, queue=queue, connections=connections, value_bytes=value_bytes,
-        key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle, timeout_s=timeout, connect_timeout_s=connect_timeout,
-        log=log, bins=bins, period_s=period, histogram=histogram, metrics=metrics,
+        threads=threads, sharded=sharded, queue=max_waiting, connections=max_clients, value_bytes=value_bytes,
+        key_bytes=key_bytes, memory_bytes=memory_bytes, idle_s=idle_timeout, timeout_s=server_timeout, connect_timeout_s=connect_timeout,
+        log=thread_log, bins=histogram_log, period_s=log_period, histogram=histogram, metrics=metrics,
     )  # fmt: skip
     with stopped_early():
         proxy = KvProxy(chosen, log=STANDARD_ERROR)
         also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
-        watched = Watched("serve kv-proxy", proxy, told, as_json, counted=lambda: logged(log, "completions"))
+        watched = Watched("serve kv-proxy", proxy, told, as_json, counted=lambda: logged(thread_log, "completions"))
         watched.until_stopped(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it")
 
 

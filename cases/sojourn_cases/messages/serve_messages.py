@@ -21,22 +21,27 @@ def messages(
         str, typer.Option(help="event-driven, or threaded: workers wait for the database")
     ] = "event-driven",
     workers: Annotated[int, typer.Option(help="threads of the threaded design, and of batches")] = 20,
-    connections: Annotated[int, typer.Option(help="to the database")] = 20,
-    queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones are refused")] = 10_000,
-    clients: Annotated[int, typer.Option(help="connections of clients")] = 12_000,
+    db_connections: Annotated[int, typer.Option(help="connections to the database")] = 20,
+    max_waiting: Annotated[
+        int, typer.Option(help="most requests that wait for a worker; further ones are refused")
+    ] = 10_000,
+    max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 12_000,
     message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
-    idle: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
-    timeout: Annotated[
-        float, typer.Option(help="time limit of a statement, and of the wait for a connection, s")
+    idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
+    db_timeout: Annotated[
+        float, typer.Option(help="time limit of a statement in the database, and of the wait for a connection to it, s")
     ] = 5.0,
     durability: Annotated[str, typer.Option(help="full; off: a crash loses up to the last 0.6 s of puts")] = "full",
-    redelivery: Annotated[
-        float | None, typer.Option(help="time limit to acknowledge a take, s; without, it is final")
+    ack_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="a message that is not acknowledged within this is delivered again, s; without it, a take is final"
+        ),
     ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="requests that wait share a statement and a commit")] = False,
     token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="token that clients have to send")] = None,
-    log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
-    period: Annotated[float, typer.Option(help="of queue lengths and occupancy beside the log, s")] = 0.1,
+    request_log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
+    log_period: Annotated[float, typer.Option(help="time between two rows of queue lengths beside the log, s")] = 0.1,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
@@ -50,13 +55,14 @@ def messages(
         url = cluster.url if cluster else database
         chosen = options(
             MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
-            connections=connections, queue=queue, clients=clients, message_bytes=message_bytes, idle_s=idle, timeout_s=timeout,
-            durability=durability, redelivery_s=redelivery, batch=batch, token=token, log=log, period_s=period,
+            connections=db_connections, queue=max_waiting, clients=max_clients, message_bytes=message_bytes,
+            idle_s=idle_timeout, timeout_s=db_timeout,
+            durability=durability, redelivery_s=ack_timeout, batch=batch, token=token, log=request_log, period_s=log_period,
             metrics=metrics,
         )  # fmt: skip
         service = MessageService(chosen, log=STANDARD_ERROR)
         try:
-            counted = partial(logged, log and levels_of(log), "completions", "last")
+            counted = partial(logged, request_log and levels_of(request_log), "completions", "last")
             watched = Watched("serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted)
             watched.until_stopped(greeting(service.ready, service.url))
         finally:

@@ -20,19 +20,21 @@ LOADED_S = 3600.0  # that one statement of the loading may take
 
 
 def bulletin(
-    db: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
+    database: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
     folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
-    pool: Annotated[int, typer.Option(help="sessions with the database")] = 16,
+    db_connections: Annotated[int, typer.Option(help="connections to the database")] = 16,
     embedded: Annotated[bool, typer.Option("--embedded", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --db, 16]")] = None,
+    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --database, 16]")] = None,
     page_work: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
-    scale: Annotated[float, typer.Option(help="of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
-    seed: Annotated[int, typer.Option(help="of the data")] = 1,
-    clients: Annotated[int, typer.Option(help="connections of clients; further ones are closed")] = 50_000,
-    queue: Annotated[int, typer.Option(help="requests that may wait for a worker; further ones: 503")] = 50_000,
-    idle: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
+    scale: Annotated[float, typer.Option(help="size of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
+    seed: Annotated[int, typer.Option(help="seed of the random data")] = 1,
+    max_clients: Annotated[int, typer.Option(help="most connections of clients; further ones are closed")] = 50_000,
+    max_waiting: Annotated[
+        int, typer.Option(help="most requests that wait for a worker; a further one gets status 503")
+    ] = 50_000,
+    idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
@@ -43,18 +45,20 @@ def bulletin(
     from sojourn_cases.common.postgres_programs import programs, runs_as
     from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 
-    if embedded == (db is not None) or (folder is not None and db != "auto"):
-        given = f"--embedded {embedded}, --db {db}, --folder {folder}"
-        raise InputError(given, "serve bulletin", "use --embedded (tables in memory) or --db; --folder needs --db auto")
-    if db == "auto":
+    if embedded == (database is not None) or (folder is not None and database != "auto"):
+        given = f"--embedded {embedded}, --database {database}, --folder {folder}"
+        raise InputError(
+            given, "serve bulletin", "use --embedded (tables in memory) or --database; --folder needs --database auto"
+        )
+    if database == "auto":
         programs(runs_as(), "--embedded: tables in memory")
-    with stopped_early(), a_database(db, folder) if db else nullcontext() as cluster:
+    with stopped_early(), a_database(database, folder) if database else nullcontext() as cluster:
         if cluster:
             load(cluster, scale, seed)
         chosen = options(
-            BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if db else 4),
-            page_work_s=page_work, database=cluster.url if cluster else db, pool=pool, scale=scale, seed=seed,
-            clients=clients, queue=queue, idle_s=idle, metrics=metrics,
+            BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if database else 4),
+            page_work_s=page_work, database=cluster.url if cluster else database, pool=db_connections, scale=scale, seed=seed,
+            clients=max_clients, queue=max_waiting, idle_s=idle_timeout, metrics=metrics,
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
         try:

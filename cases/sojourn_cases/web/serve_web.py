@@ -12,17 +12,21 @@ from sojourn.errors import InputError
 
 
 def web(
-    port: Annotated[int, typer.Option(help="on 127.0.0.1")] = 8080,
+    port: Annotated[int, typer.Option(help="TCP port on 127.0.0.1")] = 8080,
     cores: Annotated[int, typer.Option(help="server cores, one pinned thread each")] = 1,
     page_ms: Annotated[float, typer.Option(help="mean CPU time drawn for a page, ms (exponential)")] = 0.5,
     page_bytes: Annotated[int, typer.Option(help="size of a page, 1024 to 204800")] = 8192,
-    seed: Annotated[int, typer.Option(help="of the demand")] = 1,
+    seed: Annotated[int, typer.Option(help="seed of the random CPU times")] = 1,
     backend_ms: Annotated[
         float | None, typer.Option(help="mean time of a service behind the page /wait, ms (exponential)")
     ] = None,
-    workers: Annotated[int, typer.Option(help="servers behind /wait")] = 4,
-    cap: Annotated[int, typer.Option(help="most requests at /wait; of more, each gets 503")] = 10_000,
-    control: Annotated[Path | None, typer.Option(help="a Unix socket at which workers and cap can be changed")] = None,
+    workers: Annotated[int, typer.Option(help="parallel servers behind /wait")] = 4,
+    request_cap: Annotated[
+        int, typer.Option(help="most requests that are present at /wait; a further one gets status 503")
+    ] = 10_000,
+    control_socket: Annotated[
+        Path | None, typer.Option(help="Unix socket through which --workers and --request-cap can be changed")
+    ] = None,
 ) -> None:
     """Starts the web shop, whose true demand is known.
 
@@ -39,16 +43,16 @@ def web(
     place = LoopbackBackend([])
     backend, path = None, "/item/7"
     if backend_ms is not None:
-        path, socket = "/wait", str(control.resolve()) if control else None
+        path, socket = "/wait", str(control_socket.resolve()) if control_socket else None
         try:
-            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=cap, control=socket)
+            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=request_cap, control=socket)
         except ValidationError:
             raise InputError(
-                f"backend_ms {backend_ms}, workers {workers}, cap {cap}", "serve",
-                "backend_ms above 0 to 60000, workers 1 to 1024, cap 1 to 1000000",
+                f"backend_ms {backend_ms}, workers {workers}, request_cap {request_cap}", "serve",
+                "backend_ms above 0 to 60000, workers 1 to 1024, request_cap 1 to 1000000",
             ) from None  # fmt: skip
-    elif control is not None:
-        raise InputError(control, "--control", "give --backend-ms, whose servers it changes")
+    elif control_socket is not None:
+        raise InputError(control_socket, "--control-socket", "give --backend-ms, whose servers it changes")
     options = WebOptions(port=port, path=path, page_bytes=page_bytes, pinned=True, threads_per_core=1, backend=backend)
     demand = KnownDemand(interrupt_s=0.0, page_s=page_ms / 1e3, interrupt="deterministic", page="exponential")
     with stopped_early():

@@ -173,9 +173,9 @@ fn offered(url: &NbdUrl, export: &Export, config: &Config) -> Result<u64, BlockL
     let read_only = has(transmission_flags::READ_ONLY) && block.writes();
     check(!read_only, "the export", url, "it is read-only: give --read 1, or one that can be written")?;
     let flush = has(transmission_flags::SEND_FLUSH) || block.fsync_every == 0;
-    check(flush, "--fsync", block.fsync_every, "this server does not flush; leave it out")?;
+    check(flush, "--fsync-every", block.fsync_every, "this server does not flush; leave it out")?;
     let stable = has(transmission_flags::SEND_FUA) || block.fua_every == 0;
-    check(stable, "--fua", block.fua_every, "this server does not force unit access; leave it out")?;
+    check(stable, "--fua-every", block.fua_every, "this server does not force unit access; leave it out")?;
     if let Some((least, _, most)) = export.blocks_bytes {
         let sizes = [block.sizes.low(), block.sizes.high(), block.align_bytes.unwrap_or(least)];
         for bytes in sizes.into_iter().filter(|_| least > 1) {

@@ -27,7 +27,7 @@ else:
         },
     )
 
-ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--on local:2]"}  # as Python calls it
+ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--parallel local:2]"}  # as Python calls it
 INTERRUPTED = "sojourn: interrupted; measured data is kept, temporary files and processes are removed"
 
 

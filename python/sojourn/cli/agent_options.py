@@ -26,7 +26,7 @@ class AgentOptions:
     per_agent: float | None = option(
         None,
         "maximum requests per second of one agent; without it, each worker is one agent",
-        "--per-agent",
+        "--rate-per-agent",
         read=number,
         panel=PANEL,
     )
@@ -39,7 +39,7 @@ class AgentOptions:
         """
         if self.agents is None:
             if self.per_agent is not None:
-                raise InputError(f"{self.per_agent:g}", "--per-agent", "add --agents: local:N or tls://HOST:PORT")
+                raise InputError(f"{self.per_agent:g}", "--rate-per-agent", "add --agents: local:N or tls://HOST:PORT")
             return None
         from sojourn.measure.agents import AgentLoad
 

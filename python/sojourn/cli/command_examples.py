@@ -4,9 +4,9 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "control simulate": (
-        "sojourn control simulate policy.toml --on pool.toml --load all --against hpa.toml",
-        "sojourn control simulate policy.toml --on pool.toml --load sine --rate 100 --for 10m",
-        "sojourn control simulate policy.toml --on pool.toml --load traces --seeds 20 --out logs",
+        "sojourn control simulate policy.toml --model pool.toml --load all --against hpa.toml",
+        "sojourn control simulate policy.toml --model pool.toml --load sine --rate 100 --for 10m",
+        "sojourn control simulate policy.toml --model pool.toml --load traces --seeds 20 --out logs",
     ),
     "control replay": (
         "sojourn control replay policy.toml logs/policy-sine-1",
@@ -15,7 +15,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "control live": (
         "sojourn control live policy.toml service.toml --stop-after 1h",
-        "sojourn control live policy.toml service.toml --act --on pool.toml",
+        "sojourn control live policy.toml service.toml --act --model pool.toml",
         "sojourn control live policy.toml service.toml --act --force --lease 10s",
     ),
     "calc merge": (

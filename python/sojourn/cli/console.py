@@ -68,12 +68,6 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def one_form(as_json: bool, as_csv: bool, verb: str) -> None:
-    """InputError where both were asked for."""
-    if as_json and as_csv:
-        raise InputError("--json and --csv", verb, "choose one")
-
-
 def show(result: Metrics, head: str, as_csv: bool) -> None:
     """All rows as CSV, or for a person `head`, a table and what the method has to say."""
     if as_csv:

@@ -43,7 +43,7 @@ Length = Annotated[
 @app.command("simulate")
 def simulate_policy(
     policy: PolicyFile,
-    on: Annotated[Path, typer.Option(help="the model file to run it on: one queue, one open class")],
+    model: Annotated[Path, typer.Option(help="file of the model on which the policy runs: one queue, one open class")],
     load: LoadName = "all",
     against: Annotated[list[Path] | None, typer.Option(help="another policy file, or a folder of them, to compare")] = None,
     elasticity: Annotated[bool, typer.Option("--elasticity", help="workers too few and too many, against what the load needed")] = False,
@@ -68,21 +68,21 @@ def simulate_policy(
     from sojourn.report.figure_files import check_figure_file, write_figure
     from sojourn.units import duration_s
 
-    expect(on, MODEL, FIT)
-    model = Model.read(on)
+    expect(model, MODEL, FIT)
+    pool = Model.read(model)
     if seeds < 1 or not 0 < rate < float("inf"):
         raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")
     if out is not None:
         check_writable(out / "log")
     if plot is not None:
         check_figure_file(plot, "--plot")
-    policies = compared([policy, *(against or [])], model)
+    policies = compared([policy, *(against or [])], pool)
     loads = read_loads(load, rate, duration_s(duration, "--for"))
     lag_s = duration_s(lag, "--lag") if lag else 0.0
     rows = []
     for each in loads:
-        needed = needed_workers(model, policies[0].objective, each) if elasticity else None
-        rows += [_run(one, model, each, range(seed, seed + seeds), lag_s, out, needed) for one in policies]
+        needed = needed_workers(pool, policies[0].objective, each) if elasticity else None
+        rows += [_run(one, pool, each, range(seed, seed + seeds), lag_s, out, needed) for one in policies]
     if plot is not None:
         write_figure(violations_and_cost(rows, policies[0].objective), plot)
     if as_json:
@@ -113,9 +113,9 @@ def replay_policy(
 def run_beside(
     policy: PolicyFile,
     service: Annotated[str, typer.Argument(help="a file about your service (service.toml); or the URL of sojourn's own web shop")],
-    act: Annotated[bool, typer.Option("--act", help="set what is decided; with --on, on which it has to pass first")] = False,
+    act: Annotated[bool, typer.Option("--act", help="apply the decisions; needs --model, on which the policy has to pass first")] = False,
     force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
-    on: Annotated[Path | None, typer.Option(help="the model file on which it has to pass: one queue, one open class")] = None,
+    model: Annotated[Path | None, typer.Option(help="file of the model on which the policy has to pass: one queue, one open class")] = None,
     load: Annotated[str, typer.Option(help="the load on that model, as of control simulate; the service gets no load")] = "all",
     rate: Annotated[float, typer.Option(help="mean rate of that load, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option("--for", help="how long that load is")] = "30m",
@@ -128,7 +128,7 @@ def run_beside(
     """Lets a policy decide beside a live service; --act: sets it.
 
     Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --load, --rate and
-    --for belong to the model of --on, on which the policy has to keep its objective before it may act.
+    --for belong to the model in --model. On it the policy has to keep its objective before it may act.
     """
     from sojourn.cli.control_live import LiveOptions, beside
     from sojourn.control.load_trace import read as read_loads
@@ -137,11 +137,11 @@ def run_beside(
     from sojourn.model import Model
     from sojourn.units import duration_s
 
-    if on is not None:
-        expect(on, MODEL, FIT)
-    model = Model.read(on) if on is not None else None
-    loads = read_loads(load, rate, duration_s(duration, "--for")) if model else []
-    beside(read(policy, model), model, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
+    if model is not None:
+        expect(model, MODEL, FIT)
+    pool = Model.read(model) if model is not None else None
+    loads = read_loads(load, rate, duration_s(duration, "--for")) if pool else []
+    beside(read(policy, pool), pool, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
 
 
 def _run(

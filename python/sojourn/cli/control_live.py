@@ -218,7 +218,7 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
     from sojourn.control.simulate import simulate, tail_objective
 
     if model is None:
-        raise InputError("no model", "--act", "give --on MODEL, on which the policy has to pass first, or --force")
+        raise InputError("no model", "--act", "give --model MODEL, on which the policy has to pass first, or --force")
     allowed = 1 - tail_objective(policy.objective).q
     runs = [
         simulate(policy.decide, model, one, seed, objective=policy.objective, rails=policy.rails).figures

@@ -56,7 +56,7 @@ def _installed() -> list[AbilityCheck]:
             "packages of cases", True, ", ".join(sorted(cases())) or "none", "services and models of case studies"
         ),
         AbilityCheck(
-            "dask", dask, "is there" if dask else "not found", "--on, --agents", "pip install 'sojourn[dask]'"
+            "dask", dask, "is there" if dask else "not found", "--parallel, --agents", "pip install 'sojourn[dask]'"
         ),
     ]
 

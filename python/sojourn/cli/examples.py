@@ -18,7 +18,7 @@ from sojourn.shipped import examples as shipped
 FIRST = "Copy one with `sojourn examples NAME`; it prints what to type next."
 HEADINGS = {
     MODEL: "Model files (then: sojourn solve NAME.toml)",
-    POLICY: "Policies (then: sojourn control simulate NAME/kpa.toml --on NAME/pool.toml --load all)",
+    POLICY: "Policies (then: sojourn control simulate NAME/kpa.toml --model NAME/pool.toml --load all)",
     STUDY: "Studies (then: sojourn study NAME --quick)",
 }
 

@@ -15,7 +15,7 @@ from sojourn.cli.fit_follow import follow_log
 from sojourn.cli.fit_template import fit_template
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import fit_files, full_at, is_model_file
-from sojourn.cli.on_option import OnOption, workers_on
+from sojourn.cli.parallel_option import ParallelOption, workers_on
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
@@ -50,7 +50,7 @@ def fit(
     further: Annotated[
         int, typer.Option("--next", min=0, help="model files: suggest this many of the most informative next runs")
     ] = 0,
-    on: OnOption = "",
+    parallel: ParallelOption = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="of model files: print the estimates as one JSON object")
     ] = False,
@@ -75,7 +75,7 @@ def fit(
     check_new(out, force)
     if of_files:
         tell = partial(say, err=as_json)
-        with workers_on(on, "fitting") as workers:
+        with workers_on(parallel, "fitting") as workers:
             own = fit_files(runs, model, out, seed, level, further, workers, tell)
         _tell_limits(runs, full_at(own), tell)
         if as_json:
@@ -86,8 +86,8 @@ def fit(
             f"--model {' --model '.join(model)}", "--model", "rivals are model files or auto; otherwise give one model"
         )
     (name,) = model
-    if on:
-        raise InputError(f"--model {name}", f"--on {on}", "leave this option out: such a fit takes seconds")
+    if parallel:
+        raise InputError(f"--model {name}", f"--parallel {parallel}", "leave this option out: such a fit takes seconds")
     if name == "demands":
         fit_demands(runs, out, level)
         return

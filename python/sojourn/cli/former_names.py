@@ -1,4 +1,4 @@
-"""Verbs by a former name: still understood, and the present name is said."""
+"""Verbs and options by a former name: still understood, and the present name is said."""
 
 from __future__ import annotations
 
@@ -16,6 +16,59 @@ FORMER: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lab", "doctor"): ("doctor",),
 }
 FORMER_OPTIONS = {"duration": "for"}  # without their dashes
+_HTTP = {"--method": "--http-method"}
+_CSV = {"--csv": "--output-format csv"}
+_LOAD = {
+    **_HTTP,
+    **_CSV,
+    "--get": "--get-weight",
+    "--set": "--set-weight",
+    "--put": "--put-weight",
+    "--take": "--take-weight",
+    "--prefix": "--queue-prefix",
+    "--queue": "--max-waiting",
+    "--fsync": "--fsync-every",
+    "--fua": "--fua-every",
+}
+_PARALLEL = {"--on": "--parallel"}
+_SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
+# command → former option → what it is now
+OPTIONS_OF: dict[str, dict[str, str]] = {
+    "capacity": _HTTP,
+    "compare": {**_HTTP, "--url": "--urls", "--run": "--commands"},
+    "measure": _LOAD,
+    "load": {**_LOAD, "--per-agent": "--rate-per-agent"},
+    "fit": _PARALLEL,
+    "plan": _PARALLEL,
+    "simulate": {**_PARALLEL, **_CSV},
+    "solve": {**_PARALLEL, **_CSV},
+    "control simulate": {"--on": "--model"},
+    "control live": {"--on": "--model"},
+    "serve web": {"--cap": "--request-cap", "--control": "--control-socket"},
+    "serve bulletin": {
+        **_SERVE,
+        "--db": "--database",
+        "--pool": "--db-connections",
+        "--clients": "--max-clients",
+    },
+    "serve kv-proxy": {
+        **_SERVE,
+        "--connections": "--max-clients",
+        "--timeout": "--server-timeout",
+        "--log": "--thread-log",
+        "--bins": "--histogram-log",
+        "--period": "--log-period",
+    },
+    "serve messages": {
+        **_SERVE,
+        "--connections": "--db-connections",
+        "--clients": "--max-clients",
+        "--timeout": "--db-timeout",
+        "--redelivery": "--ack-timeout",
+        "--log": "--request-log",
+        "--period": "--log-period",
+    },
+}
 CONTROL = {
     "--replay": "replay",
     "--live": "live",
@@ -25,10 +78,24 @@ A_WORD = re.compile(r"[a-z][a-z-]*")
 
 
 def present(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words as they are called now, and what to say about it; "" where nothing has changed."""
+    """The words as they are called now, and what to say about it, a line for each; "" where nothing has changed."""
+    now, note = _present_verb(words)
+    options = OPTIONS_OF.get(" ".join(now[:2])) or OPTIONS_OF.get(" ".join(now[:1]), {})
+    notes = [note] if note else []
+    for at, word in enumerate(now):
+        option, equals, value = word.partition("=")
+        if option == "--":
+            break
+        if (new := options.get(option)) is not None:
+            now[at : at + 1] = [new + equals + value] if " " not in new else new.split(" ")
+            notes.append(f"{option} is now called {new}")
+    return now, "\n".join(notes)
+
+
+def _present_verb(words: Sequence[str]) -> tuple[list[str], str]:
     if words[:1] == ["control"] and _is_former_control(words[1:]):
         return _below_control(words[1:])
-    new = FORMER.get(tuple(words[:2]))
+    new: tuple[str, ...] | None = FORMER.get(tuple(words[:2]))
     if new is None and words[:1] == ["plan"] and len(words) > 1 and A_WORD.fullmatch(words[1]):
         new = ("calc", words[1]) if words[1] in commands("calc", {}) else None  # of a case
     if new is None:
@@ -52,8 +119,9 @@ def _below_control(words: Sequence[str]) -> tuple[list[str], str]:
             rest = [*words[:at], *words[at + (1 if equals else 2) :], *last]
             now = f"sojourn control {name} POLICY {'FOLDER' if name == 'replay' else 'SERVICE'}"
             return ["control", name, *rest], f"sojourn control {option} is now called {now}"
+    words = ["--model" if word == "--on" else word for word in words]
     return [
         "control",
         "simulate",
         *words,
-    ], "sojourn control POLICY --on is now called sojourn control simulate POLICY --on"
+    ], "sojourn control POLICY --on is now called sojourn control simulate POLICY --model"

@@ -6,15 +6,16 @@ from typing import Any
 
 from sojourn.cli.http_options import Objectives
 from sojourn.cli.load_command import LoadCommand
-from sojourn.cli.load_of_protocol import AsCsv, AsJson, CommonOptions, Out, Urls
+from sojourn.cli.load_of_protocol import AsJson, CommonOptions, Out, Urls
 from sojourn.cli.option_classes import with_options
+from sojourn.cli.output_format import Format
 
 Command = LoadCommand  # what `app` takes for this verb
 
 
 @with_options(CommonOptions)
 def load(
-    url: Urls = None, objective: Objectives = None, out: Out = None, as_json: AsJson = False, as_csv: AsCsv = False, **given: Any
+    url: Urls = None, objective: Objectives = None, out: Out = None, as_json: AsJson = False, form: Format = "table", **given: Any
 ) -> None:  # fmt: skip
     """Puts a known load on a service and prints response times.
 

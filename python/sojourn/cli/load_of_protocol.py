@@ -13,6 +13,7 @@ import typer
 from sojourn.cli.agent_options import AgentOptions
 from sojourn.cli.http_options import Objectives, warn_of_hidden
 from sojourn.cli.option_classes import with_options
+from sojourn.cli.output_format import Format, output_format
 from sojourn.load.load_options import ClosedLoad, LoadOptions, OpenLoad, values
 
 BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
@@ -25,7 +26,6 @@ Urls = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(help="keep the run folder here")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the summary as one JSON object")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +40,17 @@ def load_of(options: type[LoadOptions]) -> Callable[..., None]:
 
 def _load(
     options: type[LoadOptions], url: Urls = None, objective: Objectives = None, out: Out = None, as_json: AsJson = False,
-    as_csv: AsCsv = False, **given: Any,
+    form: Format = "table", **given: Any,
 ) -> None:  # fmt: skip
     from sojourn.load.schedule_seed import fresh_seed
 
+    printed = output_format(form, as_json)
     read = {"seed": fresh_seed()} | ALWAYS.get(options.protocol, {}) | values(options, given)
     urls = list(url or ())
     config = options(**read).config(urls if options.schemes else urls[1:])  # behind the word of a case
     warn_of_hidden(config)
     agents = AgentOptions(**values(AgentOptions, given)).load()
-    from sojourn.cli.load_run import OutputFormat, perform  # slow, and not needed where an option is wrong
+    from sojourn.cli.load_run import perform  # slow, and not needed where an option is wrong
     from sojourn.query.objectives import read_objectives
 
-    perform(config, out, OutputFormat(as_json, as_csv), read_objectives(objective or ()), agents)
+    perform(config, out, printed, read_objectives(objective or ()), agents)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.cli.console import console, one_form
+from sojourn.cli.console import console
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.live_view import live
 from sojourn.cli.load_table import show
+from sojourn.cli.output_format import OutputFormat
 from sojourn.errors import LoadError, ServiceError
 from sojourn.query.objectives import Objective, demand_met, judge
 from sojourn.runs.assess_run import REQUESTS_FAILED
@@ -29,14 +29,6 @@ ALSO = ("found", "demands_s", "warnings", "not_valid_for")
 SESSION_CHECKS = {"steps_p_value": STEPS, "mix_p_value": MIX, "mix_from_stationary": AWAY}
 
 
-@dataclass(frozen=True)
-class OutputFormat:
-    """How results are printed: a table, the summary as one JSON object, or the Metrics as CSV."""
-
-    as_json: bool = False
-    as_csv: bool = False
-
-
 def perform(
     config: dict[str, Any], out: Path | None, form: OutputFormat, objectives: Sequence[Objective] = (),
     agents: AgentLoad | None = None,
@@ -49,7 +41,6 @@ def perform(
     from sojourn.measure.agents import execute_on_agents
     from sojourn.measure.load_once import executed
 
-    one_form(form.as_json, form.as_csv, "load")
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:

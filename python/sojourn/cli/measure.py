@@ -12,13 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import http_options as http
-from sojourn.cli.console import one_form
 from sojourn.cli.live_view import LiveView, live
 from sojourn.cli.load_command import ProtocolCommand
 from sojourn.cli.load_of_protocol import CommonOptions, Urls
-from sojourn.cli.load_run import OutputFormat
 from sojourn.cli.measure_table import finish, finished, say_finished, tell
 from sojourn.cli.option_classes import with_options
+from sojourn.cli.output_format import Format, output_format
 from sojourn.cli.set_option import settings
 from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError, ServiceError
@@ -56,7 +55,7 @@ def _measure(
         typer.Option(help="folder for the run folders (default: runs/measure-TIME); a folder with runs is continued"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print Metrics and verdicts as one JSON object")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="print the Metrics as CSV")] = False,
+    form: Format = "table",
     **given: Any,
 ) -> None:
     from sojourn.measure import measure as measure_levels
@@ -64,7 +63,7 @@ def _measure(
     from sojourn.measure.measure import levels as names_of
     from sojourn.runs.watched_resources import watched
 
-    one_form(as_json, as_csv, "measure")
+    printed = output_format(form, as_json)
     objectives = read_objectives(objective or ())
     urls = list(url or ())[not options.schemes :]  # behind the word of a case
     load = {"duration_s": duration_s(length, "--for"), **values(options, given)}
@@ -75,7 +74,6 @@ def _measure(
         "users": levels(users, "--users") if users is not None else (),
     }
     http.warn_of_hidden(config_of(urls, options, **next(iter(names_of(**asked).values())), **load))
-    form = OutputFormat(as_json, as_csv)
     try:
         folders = measure_levels(
             urls, where, **asked, protocol=options, watched=watched(pids, cgroup, disk),
@@ -85,10 +83,10 @@ def _measure(
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told
         if done := finished(where, names_of(**asked)):
-            tell([(folder, judge(folder, objectives, whole=False)) for folder in done], form, where)
+            tell([(folder, judge(folder, objectives, whole=False)) for folder in done], printed, where)
         raise
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
-    tell(judged, form, where)
+    tell(judged, printed, where)
     finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
 
 

@@ -13,8 +13,9 @@ from rich.table import Table
 
 from sojourn.cli.console import console
 from sojourn.cli.json_answer import say_answer
-from sojourn.cli.load_run import OutputFormat, end, expectation
+from sojourn.cli.load_run import end, expectation
 from sojourn.cli.load_table import by_chance, notes_of, valid_for
+from sojourn.cli.output_format import OutputFormat
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis import table
 from sojourn.diagnosis.load_levels import diagnose

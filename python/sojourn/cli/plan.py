@@ -10,7 +10,7 @@ from rich.table import Table
 
 from sojourn.cli.console import console
 from sojourn.cli.json_answer import say_answer
-from sojourn.cli.on_option import OnOption, workers_on
+from sojourn.cli.parallel_option import ParallelOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
@@ -36,7 +36,7 @@ def plan(
     price: Annotated[float | None, typer.Option(help="of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
-    on: OnOption = "",
+    parallel: ParallelOption = "",
 ) -> None:  # fmt: skip
     """Finds the cheapest configuration that meets an objective.
 
@@ -45,7 +45,7 @@ def plan(
     """
     from sojourn.plan import plan as plan_
 
-    with workers_on(on, "planning") as workers:
+    with workers_on(parallel, "planning") as workers:
         found = plan_(
             model, factors(vary or []), objective, cost, load=load or None, price=price, level=level, on=workers
         )

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.console import one_form, show
+from sojourn.cli.console import show
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import of_one_model
-from sojourn.cli.on_option import OnOption, workers_on
+from sojourn.cli.output_format import Format, output_format
+from sojourn.cli.parallel_option import ParallelOption, workers_on
 from sojourn.errors import InputError, Interrupted
 from sojourn.file_kind import FIT, MODEL, expect
 from sojourn.units import USUAL_LEVEL
@@ -28,8 +29,8 @@ def simulate(
     max_time: Annotated[str, typer.Option(help="most wall time")] = "60s",
     as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement does")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False,
-    on: OnOption = "",
+    form: Format = "table",
+    parallel: ParallelOption = "",
 ) -> None:  # fmt: skip
     """Simulates a queueing model, with intervals.
 
@@ -41,28 +42,28 @@ def simulate(
     from sojourn.simulate.progress_bar import bar
     from sojourn.units import duration_s
 
-    one_form(as_json, as_csv, "simulate")
+    printed = output_format(form, as_json)
     expect(file, MODEL, FIT)
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
     max_s = duration_s(max_time, "--max-time")
-    if on and replications is None:
-        raise InputError("one long run", f"--on {on}", "add --replications, which run in parallel")
+    if parallel and replications is None:
+        raise InputError("one long run", f"--parallel {parallel}", "add --replications, which run in parallel")
     if as_run:  # first: what it refuses, it refuses before the work is done
         from sojourn.simulate.simulate import QUANTILES, RunLength, check
         from sojourn.simulate.simulated_run import as_run as as_run_
 
         check(RunLength(precision, level, until_s, completions, max_s), seed, replications, QUANTILES)
         as_run_(model, as_run, seed=seed, until_s=until_s, completions=completions)
-    with workers_on(on, "simulating") as workers, nullcontext() if on else bar() as progress:
+    with workers_on(parallel, "simulating") as workers, nullcontext() if parallel else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
             completions=completions, max_seconds=max_s, progress=progress, on=workers,
         )  # fmt: skip
     found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
-    if as_json:
+    if printed.as_json:
         say_answer("simulate", found.to_dict())
     else:
-        show(found, found.method, as_csv)
+        show(found, found.method, printed.as_csv)
     if found.status == "interrupted":
         raise typer.Exit(Interrupted.exit_code)

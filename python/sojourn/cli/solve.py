@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.console import one_form, show
+from sojourn.cli.console import show
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.model_file_commands import of_one_model
-from sojourn.cli.on_option import OnOption, workers_on
+from sojourn.cli.output_format import Format, output_format
+from sojourn.cli.parallel_option import ParallelOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import InputError
 from sojourn.file_kind import FIT, MODEL, expect
@@ -27,9 +28,9 @@ def solve(
     quantiles: Annotated[bool, typer.Option("--quantiles", help="show quantiles, if the method provides them")] = False,
     probabilities: Annotated[int | None, typer.Option(min=0, help="show p(0) to p(N) of each station")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all rows as one JSON object")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="print all rows as CSV")] = False,
+    form: Format = "table",
     plot: Annotated[Path | None, typer.Option(help="draw what was varied into this .svg, .png or .pdf")] = None,
-    on: OnOption = "",
+    parallel: ParallelOption = "",
 ) -> None:  # fmt: skip
     """Solves a queueing model, exactly where that is possible.
 
@@ -40,17 +41,17 @@ def solve(
     from sojourn.solve import sweep
     from sojourn.solve.method import RequestedOutputs
 
-    one_form(as_json, as_csv, "solve")
+    printed = output_format(form, as_json)
     if plot and not vary:
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
-    if on and not vary:
-        raise InputError("nothing is varied", f"--on {on}", "add --vary PATH=VALUES")
-    wanted = RequestedOutputs(COMMON if quantiles or as_json or as_csv else (), probabilities)
+    if parallel and not vary:
+        raise InputError("nothing is varied", f"--parallel {parallel}", "add --vary PATH=VALUES")
+    wanted = RequestedOutputs(COMMON if quantiles or printed.as_json or printed.as_csv else (), probabilities)
     expect(model, MODEL, FIT)
     it = Model.read(model)
     paths = factors(vary or [])
     if paths:
-        with workers_on(on, "solving blocks") as workers:
+        with workers_on(parallel, "solving blocks") as workers:
             result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, on=workers)
     else:
         result = solve_(it, method, wanted=wanted, budget_s=budget)
@@ -59,9 +60,9 @@ def solve(
         from sojourn.cli.sweep_plot import draw
 
         draw(result, it.name or model.stem, plot)
-    if as_json:
+    if printed.as_json:
         say_answer("solve", result.to_dict())
     else:
-        show(result, f"{it.name or model.stem}: {result.method}", as_csv)
-    if plot and not (as_json or as_csv):
+        show(result, f"{it.name or model.stem}: {result.method}", printed.as_csv)
+    if plot and not (printed.as_json or printed.as_csv):
         say(f"written to {plot}")

@@ -35,7 +35,7 @@ VERBS = {
         "Puts a known load on a service and prints response times.",
         (
             "sojourn load http://127.0.0.1:8080/ --rate 500 --for 10s",
-            "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get 9 --set 1",
+            "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get-weight 9 --set-weight 1",
             "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
         ),
         ("arrivals", "timeout_s", "threads"),
@@ -64,8 +64,8 @@ VERBS = {
         "Says whether B is slower than A, or cannot tell.",
         (
             "sojourn compare runs/before runs/after",
-            "sojourn compare --url http://127.0.0.1:8080/ http://127.0.0.1:8081/ --rate 200",
-            "sojourn compare --run 'sleep 0.05' 'sleep 0.1' --blocks 5",
+            "sojourn compare --urls http://127.0.0.1:8080/ http://127.0.0.1:8081/ --rate 200",
+            "sojourn compare --commands 'sleep 0.05' 'sleep 0.1' --blocks 5",
         ),
     ),
     "check": Verb(
@@ -127,7 +127,7 @@ VERBS = {
         "Simulates a queueing model, with intervals.",
         (
             "sojourn simulate shop.toml --precision 0.02",
-            "sojourn simulate shop.toml --replications 4 --until 200s --csv",
+            "sojourn simulate shop.toml --replications 4 --until 200s --output-format csv",
             "sojourn simulate shop.toml --until 60s --as-run run",
         ),
     ),
@@ -162,7 +162,7 @@ VERBS = {
         DECIDE,
         "Tries a policy that sets the number of workers.",
         (
-            "sojourn control simulate policy.toml --on pool.toml --load all --against hpa.toml",
+            "sojourn control simulate policy.toml --model pool.toml --load all --against hpa.toml",
             "sojourn control replay policy.toml runs/web-07 --workers 8",
             "sojourn control live policy.toml service.toml --stop-after 1h",
         ),

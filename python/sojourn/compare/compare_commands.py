@@ -82,9 +82,9 @@ def _words(command: str | Words) -> list[str]:
     try:
         words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
-        raise InputError(f"{command!r}: {error}", "--run", "close the quotation") from None
+        raise InputError(f"{command!r}: {error}", "--commands", "close the quotation") from None
     if not words:
-        raise InputError(repr(command), "--run", "give a command")
+        raise InputError(repr(command), "--commands", "give a command")
     return words
 
 
@@ -151,7 +151,7 @@ def _start(words: Words, errors: int, mask: Iterable[int]) -> int:
         actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, errors, 2)]
         return os.posix_spawnp(words[0], list(words), os.environ, file_actions=actions, setsid=True, setsigmask=mask)
     except OSError as error:
-        raise InputError(f"{words[0]}: {error.strerror}", "--run", "give a program that runs here") from None
+        raise InputError(f"{words[0]}: {error.strerror}", "--commands", "give a program that runs here") from None
     finally:
         os.close(null)
 

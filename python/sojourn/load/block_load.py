@@ -44,7 +44,7 @@ class BlockOptions(OpenLoad):
     about: ClassVar[str] = "reads and writes on a file, a block device or an NBD server"
     examples: ClassVar[tuple[str, ...]] = (
         "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
-        "sojourn load file:disk.img --iops 100 --read 0 --span 1g --fsync 16",
+        "sojourn load file:disk.img --iops 100 --read 0 --span 1g --fsync-every 16",
         "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
     )
     measured: ClassVar[tuple[str, ...]] = (
@@ -65,11 +65,17 @@ class BlockOptions(OpenLoad):
     )
     depth: int = option(128, "maximum number of outstanding I/Os (default: 128)", "--depth", int, panel=BLOCK)
     queue: int = option(
-        1024, "maximum number of waiting I/Os; further ones are refused (default: 1024)", "--queue", int, panel=BLOCK
+        1024,
+        "maximum number of waiting I/Os; further ones are refused (default: 1024)",
+        "--max-waiting",
+        int,
+        panel=BLOCK,
     )
-    fsync_every: int = option(0, "a flush after so many writes; 0: none (default: 0)", "--fsync", int, panel=BLOCK)
+    fsync_every: int = option(
+        0, "a flush after so many writes; 0: none (default: 0)", "--fsync-every", int, panel=BLOCK
+    )
     fua_every: int = option(
-        0, "every N-th write is stable before it ends; 0: none (default: 0)", "--fua", int, panel=BLOCK
+        0, "every N-th write is stable before it ends; 0: none (default: 0)", "--fua-every", int, panel=BLOCK
     )
     engine: str = option("auto", "auto, io_uring or psync (default: auto)", "--engine", panel=BLOCK)
     verify: bool = option(False, "compare all that is read (default: no)", "--verify/--no-verify", bool, panel=BLOCK)
@@ -108,7 +114,7 @@ class BlockOptions(OpenLoad):
         settings: dict[str, Any] = {
             "read_share": self.read, "random_share": self.random, "sizes": block_sizes(self.block),
             "direct": self.direct, "engine": self.engine, "depth": _count(self.depth, "--depth"),
-            "queue": _count(self.queue, "--queue"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
+            "queue": _count(self.queue, "--max-waiting"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
             "verify": self.verify, "quick_ack": self.quick_ack, "ticks_read": self.ticks_read,
         }  # fmt: skip
         arrivals = {"kind": self.arrivals, "rate_per_s": self._rate_per_s()}
@@ -139,7 +145,7 @@ class BlockOptions(OpenLoad):
         self._rate_per_s()
         if self.engine not in ("auto", "io_uring", "psync"):
             raise InputError(repr(self.engine), "--engine", "use auto, io_uring or psync")
-        for value, place in ((self.fsync_every, "--fsync"), (self.fua_every, "--fua")):
+        for value, place in ((self.fsync_every, "--fsync-every"), (self.fua_every, "--fua-every")):
             if value < 0 or (value and self.read >= 1):
                 raise InputError(str(value), place, "give 1 or more" if value < 0 else WRITES)
         if self.verify and self.read >= 1:

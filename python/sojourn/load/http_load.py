@@ -48,7 +48,7 @@ class HttpOptions(SlackLoad, ClosedLoad):
     examples: ClassVar[tuple[str, ...]] = (
         "sojourn load http://127.0.0.1:8080/ --rate 500 --for 10s",
         "sojourn load http://127.0.0.1:8080/ --users 20 --think 100ms",
-        "sojourn load http://127.0.0.1:8080/cart --rate 50 --method POST --body @cart.json",
+        "sojourn load http://127.0.0.1:8080/cart --rate 50 --http-method POST --body @cart.json",
     )
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure http://127.0.0.1:8080/ --rate 50..350:50 --out runs",
@@ -57,7 +57,9 @@ class HttpOptions(SlackLoad, ClosedLoad):
     )
 
     connections: int = option(64, "connections opened before the start", "--connections", int, shown="64")
-    method: str = option("GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (default: GET)", "--method", panel=HTTP)
+    method: str = option(
+        "GET", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS (default: GET)", "--http-method", panel=HTTP
+    )
     headers: Sequence[tuple[str, str]] = option(
         (), "'Name: value', several times; value env:VARIABLE: from the environment", "--header", list[str],
         read=lambda given, _: pairs(given), panel=HTTP,

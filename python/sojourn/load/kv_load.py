@@ -33,13 +33,13 @@ class MemcachedOptions(ClientsLoad):
     shape: ClassVar[str] = "memcached://HOST:PORT"
     about: ClassVar[str] = "gets, sets and multi-gets on memcached"
     examples: ClassVar[tuple[str, ...]] = (
-        "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get 9 --set 1",
+        "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get-weight 9 --set-weight 1",
         "sojourn load memcached://127.0.0.1:11211 --connections 32 --think 1ms",
         "sojourn load memcached://127.0.0.1:11211 --rate 500 --multi-get 10 --key-pattern zipf",
     )
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure memcached://127.0.0.1:11211 --rate 2000..10000:2000 --out runs",
-        "sojourn measure memcached://127.0.0.1:11211 --users 1,4,16 --think 1ms --get 9 --set 1",
+        "sojourn measure memcached://127.0.0.1:11211 --users 1,4,16 --think 1ms --get-weight 9 --set-weight 1",
     )
 
     users: int | None = option(None, "closed loop: the same as --connections", "--users", int)
@@ -47,8 +47,8 @@ class MemcachedOptions(ClientsLoad):
         None, "closed loop: this many clients, a connection each; with --rate: connections at the start (default: 16)",
         "--connections", int,
     )  # fmt: skip
-    set_weight: float = option(1.0, "weight of sets (default: 1)", "--set", float, panel=KV)
-    get_weight: float = option(10.0, "weight of gets (default: 10)", "--get", float, panel=KV)
+    set_weight: float = option(1.0, "weight of sets (default: 1)", "--set-weight", float, panel=KV)
+    get_weight: float = option(10.0, "weight of gets (default: 10)", "--get-weight", float, panel=KV)
     multi_get: Sizes | None = option(None, "keys that one get asks for", "--multi-get", panel=KV)
     multi_get_share: float = option(
         1.0, "share of the gets that are multi-gets (default: 1)", "--multi-get-share", float, panel=KV

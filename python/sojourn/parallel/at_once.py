@@ -71,18 +71,18 @@ def _all(
         places = ", ".join(workers.place(slot) for slot in sorted(waiting))
         if now - started > limit_s and left:
             raise WorkerError(
-                f"no answer of {places} after {limit_s:.0f} s", "--on", "see whether it hangs; run it again"
+                f"no answer of {places} after {limit_s:.0f} s", "--parallel", "see whether it hangs; run it again"
             )
         if now - asked > ASK_S and left:
             asked = now
             if gone := workers.left(waiting):
-                raise WorkerError(f"{', '.join(gone)} is gone", "--on", "find out why it ended, and run again")
+                raise WorkerError(f"{', '.join(gone)} is gone", "--parallel", "find out why it ended, and run again")
             silent = workers.silent(waiting, still_s / 2)
             silent_since = {name: silent_since.get(name, now) for name in silent}
             if still := [name for name, since in silent_since.items() if now - since > still_s / 2]:
                 raise WorkerError(
                     f"{', '.join(still)} does not respond",
-                    "--on",
+                    "--parallel",
                     "check whether the process is stopped or its machine is gone",
                 )
 

@@ -34,14 +34,14 @@ def checked_address(kind: str, host: str, port: int) -> str:
     if not found or not all(_loopback(number) for number in found):
         raise InputError(
             f"{given} is neither TLS nor loopback: dask's peers can run code on this machine",
-            "--on",
+            "--parallel",
             _remedy(host, port),
         )
     strangers = set(_listeners(port)) - {0, os.geteuid()}
     if strangers:
         whose = ", ".join(f"user {uid}" for uid in sorted(strangers))
         raise InputError(
-            f"the scheduler at {given} belongs to {whose}, who could run code as you", "--on", _remedy(host, port)
+            f"the scheduler at {given} belongs to {whose}, who could run code as you", "--parallel", _remedy(host, port)
         )
     number = found[0]
     return f"tcp://[{number}]:{port}" if ":" in number else f"tcp://{number}:{port}"
@@ -57,7 +57,7 @@ def check_peers(scheduler: str, workers: Iterable[str]) -> None:
             role = start.partition(" ")[0]
             raise WorkerError(
                 f"the {role} at {address} has no TLS and is not on loopback: anyone who can reach it can run code on this machine",
-                "--on",
+                "--parallel",
                 f"start it with dask {start}, or the cluster with TLS, or use {INSECURE}://HOST:PORT if you trust all of its network "
                 f"({PAGE})",
             )  # fmt: skip

@@ -36,7 +36,7 @@ def connected(address: str, trusted: bool = False) -> DaskWorkers:
     except (OSError, TimeoutError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise WorkerError(
-            f"no answer from {address} ({why})", "--on", "start a scheduler there: dask scheduler"
+            f"no answer from {address} ({why})", "--parallel", "start a scheduler there: dask scheduler"
         ) from None
     try:
         if not trusted:
@@ -65,7 +65,7 @@ class DaskWorkers:
         address = self.client.scheduler_info(n_workers=0)["address"]
         threads = self.client.nthreads()
         if not threads:
-            raise WorkerError(f"{address} has no workers", "--on", f"start some: dask worker {address}")
+            raise WorkerError(f"{address} has no workers", "--parallel", f"start some: dask worker {address}")
         found = self.client.run(importlib.metadata.version, "sojourn", on_error="return")
         wrong = [f"{name} has {_text(at)}" for name, at in found.items() if at != self.wanted["sojourn"]]
         if wrong:
@@ -99,7 +99,7 @@ class DaskWorkers:
         gone = self.client.status != "running"
         value = "the scheduler is gone" if gone else f"dask abandoned a task: {type(error).__name__} {error}".rstrip()
         return WorkerError(
-            value, "--on", "start it again, and run this again" if gone else "look at the log of its workers"
+            value, "--parallel", "start it again, and run this again" if gone else "look at the log of its workers"
         )
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:

@@ -71,10 +71,10 @@ class LocalWorkers:
         if not _has_begun(self.started[slot]):
             value = f"worker {slot + 1} of {self.count} ended before it began"
             remedy = "a script that asks for workers runs its own code only under `if __name__ == '__main__':`, because they import it"
-            return WorkerError(value, f"--on local:{self.count}", remedy)
+            return WorkerError(value, f"--parallel local:{self.count}", remedy)
         value = f"worker {slot + 1} of {self.count} ended before its task did"
         return WorkerError(
-            value, f"--on local:{self.count}", "it was killed; check whether memory ran out, and run again"
+            value, f"--parallel local:{self.count}", "it was killed; check whether memory ran out, and run again"
         )
 
     def silent(self, slots: set[int], for_s: float) -> list[str]:

@@ -50,24 +50,24 @@ def _made(on: On) -> Workers:
         from sojourn.parallel.dask_workers import DaskWorkers
 
         return DaskWorkers(on)
-    raise InputError(f"a {type(on).__name__}", "--on", HOW)
+    raise InputError(f"a {type(on).__name__}", "--parallel", HOW)
 
 
 def _named(on: str) -> Workers:
     kind, _, rest = on.partition(":")
     if kind == "local":
         if not (rest.isdigit() and 1 <= int(rest) <= MOST_LOCAL):
-            raise InputError(repr(on), "--on", f"give local:1 to local:{MOST_LOCAL}")
+            raise InputError(repr(on), "--parallel", f"give local:1 to local:{MOST_LOCAL}")
         from sojourn.parallel.local_workers import LocalWorkers
 
         return LocalWorkers(int(rest))
     if kind in SCHEMES:
         host, _, port = rest.removeprefix("//").rpartition(":")
         if not rest.startswith("//") or not host or not port.isdigit() or not 0 < int(port) < 65536:
-            raise InputError(repr(on), "--on", "give dask://HOST:PORT, with the scheduler's port, usually 8786")
+            raise InputError(repr(on), "--parallel", "give dask://HOST:PORT, with the scheduler's port, usually 8786")
         try:
             from sojourn.parallel.dask_workers import connected
         except ModuleNotFoundError as error:
-            raise InputError(f"{on}: no package {error.name}", "--on", "pip install 'sojourn[dask]'") from None
+            raise InputError(f"{on}: no package {error.name}", "--parallel", "pip install 'sojourn[dask]'") from None
         return connected(checked_address(kind, host, int(port)), trusted=kind == INSECURE)
-    raise InputError(repr(on), "--on", HOW)
+    raise InputError(repr(on), "--parallel", HOW)

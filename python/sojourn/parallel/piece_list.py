@@ -127,7 +127,7 @@ class _PieceRun:
             self.asked = now
             if silent := self.workers.silent({slot for slot, _ in self.going.values()}, self.still_s):
                 waits = f"no worker has answered for {now - self.heard:.0f} s, and {', '.join(silent)} does not respond"
-                raise WorkerError(waits, "--on", "check whether the process is stopped or its machine is gone")
+                raise WorkerError(waits, "--parallel", "check whether the process is stopped or its machine is gone")
 
 
 def known_error(workers: Workers, slot: int, error: Exception) -> Exception:

@@ -89,7 +89,7 @@ def do(wanted: dict[str, str], function: Function, shared: Any, pieces: Sequence
         wrong = ", ".join(
             f"{name} {found[name]} instead of {wanted[name]}" for name in wanted if found[name] != wanted[name]
         )
-        raise WorkerError(f"{here()} has {wrong}", "--on", "install the same versions on every worker")
+        raise WorkerError(f"{here()} has {wrong}", "--parallel", "install the same versions on every worker")
     started = time.perf_counter()
     results = [function(shared, piece) for piece in pieces]
     return time.perf_counter() - started, results

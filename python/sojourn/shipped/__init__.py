@@ -41,7 +41,7 @@ def examples() -> Mapping[str, Example]:
     for name, place in POLICIES.items():
         folder = path_of(place, HERE)
         found[name] = Example(
-            POLICY, folder, _heading(folder), "sojourn control simulate {}/kpa.toml --on {}/pool.toml --load all"
+            POLICY, folder, _heading(folder), "sojourn control simulate {}/kpa.toml --model {}/pool.toml --load all"
         )
     for name, place in sorted(known("studies", STUDIES).items()):
         if name in found:

@@ -62,7 +62,7 @@ def test_json_is_the_metrics_of_the_function(shop: Path) -> None:
 
 
 def test_csv_has_all_rows(shop: Path) -> None:
-    text = run("solve", shop, "--csv", "--vary", "classes.user.population=1..3").output
+    text = run("solve", shop, "--output-format", "csv", "--vary", "classes.user.population=1..3").output
     frame = pl.read_csv(text.encode())
     assert frame["classes.user.population"].unique().sort().to_list() == [1, 2, 3]
     first = frame.filter((pl.col("classes.user.population") == 1) & (pl.col("metric") == "throughput"))
@@ -90,7 +90,7 @@ def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="add --vary"):
         run("solve", shop, "--plot", "x.svg")
     with pytest.raises(InputError, match="choose one"):
-        run("solve", shop, "--json", "--csv")
+        run("solve", shop, "--json", "--output-format", "csv")
     with pytest.raises(InputError, match=r"end it with one of \.svg"):
         run("solve", shop, "--vary", "classes.user.population=1..5", "--plot", "x.gif")
     with pytest.raises(InputError, match="did you mean mva"):
@@ -171,7 +171,7 @@ def test_a_file_that_is_an_average_says_which_model_is_solved(tmp_path: Path) ->
     for verb in (["solve", fitted], ["simulate", fitted, "--until", "200s"], ["solve", fitted, "--json"]):
         out = run(*verb).output
         assert "of two alone, weight 0.70; `sojourn predict` averages it with one 0.30" in out.replace("\n", " "), verb
-    assert "alone" not in run("solve", tmp_path / "fitted.toml", "--csv").output
+    assert "alone" not in run("solve", tmp_path / "fitted.toml", "--output-format", "csv").output
 
 
 def _average() -> sj.FittedModel:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import asked_words, command_line
 from sojourn.cli.command_examples import EXAMPLES
-from sojourn.cli.former_names import FORMER, present
+from sojourn.cli.former_names import FORMER, OPTIONS_OF, present
 from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
 
 LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns
@@ -100,7 +100,7 @@ def test_a_former_name_is_understood_and_the_new_one_is_said(old: tuple[str, ...
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("policy.toml --on m.toml --load sine", "simulate policy.toml --on m.toml --load sine"),
+        ("policy.toml --on m.toml --load sine", "simulate policy.toml --model m.toml --load sine"),
         ("policy.toml --replay runs/1 --workers 8", "replay policy.toml --workers 8 runs/1"),
         ("--live=http://h:1 policy.toml --act", "live policy.toml --act http://h:1"),
     ],
@@ -111,6 +111,22 @@ def test_the_commands_below_control_were_options_of_it(old: str, new: str) -> No
     assert present(words) == (words, "") and present(["control", "--help"])[1] == ""
     command = get_command(command_line(["control"])).commands["control"].commands[words[1]]  # type: ignore[attr-defined]
     command.make_context(old, words[2:])
+
+
+@pytest.mark.parametrize(("command", "old"), [(verb, old) for verb, olds in OPTIONS_OF.items() for old in olds])
+def test_a_former_option_is_understood_and_the_new_one_is_said(whole: Any, command: str, old: str) -> None:
+    words, note = present([*command.split(), "x", f"{old}=7", "--", old])
+    new, _, value = OPTIONS_OF[command][old].partition(" ")
+    changed = [new, value] if value else [f"{new}=7"]
+    assert words == [*command.split(), "x", *changed, "--", old]
+    assert note == f"{old} is now called {OPTIONS_OF[command][old]}"
+    verb = whole
+    for name in command.split():
+        verb = verb.commands[name]
+    known = {
+        flag for one in (verb, *getattr(verb, "protocols", {}).values()) for param in one.params for flag in param.opts
+    }
+    assert new in known and old not in known
 
 
 @pytest.mark.parametrize("typed", ["", "si", "policy.toml", "simulat policy.toml --on m.toml", "--help"])

@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "wrk.txt").write_text(WRK)
     (place / "policy.toml").write_text('policy = "model"\n')
     (place / "up.csv").write_text("at_s,rate_per_s\n0,50\n10,60\n")
-    control = ("--on", place / "m.toml", "--load", place / "up.csv", "--elasticity", "--out", place / "logs")
+    control = ("--model", place / "m.toml", "--load", place / "up.csv", "--elasticity", "--out", place / "logs")
     assert sojourn("control", "simulate", place / "policy.toml", *control).exit_code == 0
     rows = [
         f"{run},{cores},{cache},{10 * cores + cache + run % 2}"
@@ -61,8 +61,8 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "simulate": ("simulate", model, "--until", "20s"),
         "methods": ("methods", model),
         "check": ("check", place / "wrk.txt"),
-        "compare": ("compare", "--run", "true", "true", "--blocks", "3", "--warm-up", "0"),
-        "control simulate": ("control", "simulate", place / "policy.toml", "--on", model, "--load", place / "up.csv", "--elasticity"),
+        "compare": ("compare", "--commands", "true", "true", "--blocks", "3", "--warm-up", "0"),
+        "control simulate": ("control", "simulate", place / "policy.toml", "--model", model, "--load", place / "up.csv", "--elasticity"),
         "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),
         "calc merge": ("calc", "merge", model, model),
         "calc table": ("calc", "table", "--servers", "2", "--service", "10ms"),

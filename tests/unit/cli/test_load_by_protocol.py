@@ -23,13 +23,22 @@ from sojourn.load.load_options import option_texts
 from sojourn.load.protocols import protocol_of, protocols, protocols_of_cases
 from sojourn.study.kinds.http_system import HttpLoad
 
-COMMON = {"--for", "--seed", "--timeout", "--objective", "--out", "--json", "--csv", "--help"}
+COMMON = {"--for", "--seed", "--timeout", "--objective", "--out", "--json", "--output-format", "--help"}
 OWN = {  # what only this one has, and what it has not
-    "http://127.0.0.1:1/": ({"--method", "--body", "--agents", "--connections", "--rate", "--users"}, {"--get", "--iops", "--clients"}),
-    "memcached://h:1": ({"--get", "--keys", "--connections", "--threads", "--rate", "--users"}, {"--method", "--put", "--iops"}),
-    "messages://h:1": ({"--put", "--take", "--clients", "--threads", "--token"}, {"--get", "--method", "--iops", "--connections"}),
-    "file:/x": ({"--iops", "--rate", "--block", "--direct"}, {"--get", "--method", "--users", "--think", "--connections"}),
-    "bulletin": ({"--mix", "--ramp-up", "--users", "--think"}, {"--rate", "--arrivals", "--get", "--method"}),
+    "http://127.0.0.1:1/": (
+        {"--http-method", "--body", "--agents", "--connections", "--rate", "--users"},
+        {"--get-weight", "--iops", "--clients"},
+    ),
+    "memcached://h:1": (
+        {"--get-weight", "--keys", "--connections", "--threads", "--rate", "--users"},
+        {"--http-method", "--put-weight", "--iops"},
+    ),
+    "messages://h:1": (
+        {"--put-weight", "--take-weight", "--clients", "--threads", "--token"},
+        {"--get-weight", "--http-method", "--iops", "--connections"},
+    ),
+    "file:/x": ({"--iops", "--rate", "--block", "--direct"}, {"--get-weight", "--http-method", "--users", "--think", "--connections"}),
+    "bulletin": ({"--mix", "--ramp-up", "--users", "--think"}, {"--rate", "--arrivals", "--get-weight", "--http-method"}),
 }  # fmt: skip
 
 
@@ -49,7 +58,7 @@ def test_help_with_a_url_shows_what_its_protocol_has(url: str) -> None:
 def test_help_without_a_url_shows_what_most_have_and_the_way_to_the_rest() -> None:
     shown = helped()
     assert shown >= COMMON | {"--rate", "--users", "--think", "--arrivals"}
-    assert not shown & {"--method", "--get", "--put", "--iops", "--mix"}
+    assert not shown & {"--http-method", "--get-weight", "--put-weight", "--iops", "--mix"}
     said = CliRunner().invoke(command_line(["load"]), ["load", "--help"], env={"COLUMNS": "160"}).output
     for one in protocols().values():
         assert f"sojourn load {one.shape.partition(',')[0]} --help" in said
@@ -58,7 +67,7 @@ def test_help_without_a_url_shows_what_most_have_and_the_way_to_the_rest() -> No
 @pytest.mark.parametrize(
     ("words", "flag", "having"),
     [
-        (["memcached://h:1", "--method", "PUT"], "--method", ["http://HOST:PORT/PATH"]),
+        (["memcached://h:1", "--http-method", "PUT"], "--http-method", ["http://HOST:PORT/PATH"]),
         (["http://h:1/", "--rate", "5", "--no-verify"], "--no-verify", ["memcached://", "messages://", "file:PATH"]),
         (["file:/x", "--iops", "5", "--users", "3"], "--users", ["http://", "memcached://", "messages://"]),
         (["messages://h:1", "--connections", "3"], "--connections", ["http://", "memcached://"]),
@@ -78,9 +87,9 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
     ("words", "said"),
     [
         ("capacity http://h:1/ --keys=3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
-        ("compare --url http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
+        ("compare --urls http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
         ("capacity memcached://h:1", "capacity: a URL of memcached; give http://HOST:PORT/PATH"),
-        ("compare --url messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
+        ("compare --urls messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
     ],
 )  # fmt: skip
 def test_verbs_of_http_have_its_options(words: str, said: str) -> None:
@@ -146,8 +155,8 @@ def test_values_of_options_are_no_urls() -> None:
     assert seen.flags == ["--objective", "--body", "--agents", "--json", "--for"]
     assert first_look(["--", "--http"], params).words == ["--http"] and first_look(["x", "--help"], params).helps
     pairs = get_command(command_line(["compare"])).commands["compare"].params  # type: ignore[attr-defined]
-    seen = first_look(["--run", "one", "--iops", "--url=http://a", "http://b", "runs/a"], pairs)
-    assert seen.flags == ["--run", "--url"] and seen.words == ["runs/a"]
+    seen = first_look(["--commands", "one", "--iops", "--urls=http://a", "http://b", "runs/a"], pairs)
+    assert seen.flags == ["--commands", "--urls"] and seen.words == ["runs/a"]
 
 
 def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:

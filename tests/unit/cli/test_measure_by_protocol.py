@@ -30,7 +30,7 @@ COMMON = {
     "--objective",
     "--out",
     "--json",
-    "--csv",
+    "--output-format",
     "--help",
     "--pids",
     "--factor",
@@ -64,12 +64,12 @@ def test_its_examples_are_understood(name: str) -> None:
     ("words", "said"),
     [
         ("http://h:1/ --rate 5 --keys 3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
-        ("memcached://h:1 --rate 5 --method PUT", "--method: no option of memcached://HOST:PORT; only http://HOST:PORT/PATH"),
+        ("memcached://h:1 --rate 5 --http-method PUT", "--http-method: no option of memcached://HOST:PORT; only http://HOST:PORT/PATH"),
         ("file:/x --users 3", "--users: no option of file:PATH"),
         ("file:/x --iops 3", "--iops: an option of `sojourn load`; give --rate, e.g. --rate 100..400:100"),
         ("bulletin http://h:1 --rate 5", "--rate: no option of bulletin http://HOST:PORT"),
         ("memcached://h:1", "measure: no load is given; give either --rate or --users"),
-        ("file:/x --rate 5 --read 2 --fsync 1", "--fsync: 1"),
+        ("file:/x --rate 5 --read 2 --fsync-every 1", "--fsync-every: 1"),
         ("--rate 5", "measure: no URL; give http://HOST:PORT/PATH"),
     ],
 )  # fmt: skip
@@ -89,9 +89,9 @@ def test_a_misspelt_option_is_no_url() -> None:
 @pytest.mark.parametrize(
     ("words", "urls", "asked"),
     [
-        ("memcached://h:1 memcached://h:2 --rate 5,7 --get 9 --set 1", ["memcached://h:1", "memcached://h:2"],
+        ("memcached://h:1 memcached://h:2 --rate 5,7 --get-weight 9 --set-weight 1", ["memcached://h:1", "memcached://h:2"],
          {"rates_per_s": [5, 7], "users": (), "get_weight": 9, "set_weight": 1, "duration_s": 8}),
-        ("messages://h:1 --users 1,2 --put 3 --for 2s", ["messages://h:1"],
+        ("messages://h:1 --users 1,2 --put-weight 3 --for 2s", ["messages://h:1"],
          {"rates_per_s": (), "users": [1, 2], "put_weight": 3, "duration_s": 2}),
         ("file:/x --rate 9 --block 8k", ["file:/x"], {"rates_per_s": [9], "users": (), "block": "8k", "duration_s": 8}),
         ("bulletin http://h:1 --users 3 --mix browse", ["http://h:1"],

@@ -29,7 +29,7 @@ def command(begin: str) -> list[str]:
 
 
 def test_commands_in_turn() -> None:
-    done = subprocess.run(command("compare --run"), capture_output=True, text=True)
+    done = subprocess.run(command("compare --commands"), capture_output=True, text=True)
     assert done.returncode == 7 and done.stdout.startswith("worse: time +"), done.stderr
 
 

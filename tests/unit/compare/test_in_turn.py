@@ -94,7 +94,7 @@ def test_standard_error_without_end_is_kept_bounded(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
 def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
-    words = [*SOJOURN, "compare", "--run", "sleep 0.15", b, "--blocks", "5", "--warm-up", "0", "--json"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.15", b, "--blocks", "5", "--warm-up", "0", "--json"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     found = json.loads(done.stdout)
@@ -103,7 +103,7 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
 
 
 def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
-    words = [*SOJOURN, "compare", "--run", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up", "0"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up", "0"]
     done = subprocess.run(
         [*words, "--markdown", "c.md", "--junit", "c.xml"], capture_output=True, text=True, cwd=tmp_path
     )
@@ -117,14 +117,14 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--run true true --rate 50", "--rate; only --url has this"),
-        ("--run true true --for 6s", "--for; only --url has this"),
-        ("--run true true --connections 64", "--connections; only --url has this"),
-        ("--url http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --run has this"),
-        *((f"one two {option}", f"{option.split()[0]}; only --url and --run have this")
+        ("--commands true true --rate 50", "--rate; only --urls has this"),
+        ("--commands true true --for 6s", "--for; only --urls has this"),
+        ("--commands true true --connections 64", "--connections; only --urls has this"),
+        ("--urls http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --commands has this"),
+        *((f"one two {option}", f"{option.split()[0]}; only --urls and --commands have this")
           for option in ("--blocks 10", "--within 3m", "--seed 1", "--timeout 1s")),
-        ("one two --warm-up 1", "--warm-up; only --run has this"),
-        ("--run true true --markdown a --junit ./a", "give two files"),
+        ("one two --warm-up 1", "--warm-up; only --commands has this"),
+        ("--commands true true --markdown a --junit ./a", "give two files"),
     ],
 )  # fmt: skip
 def test_an_option_that_means_nothing_here_is_refused_though_it_says_the_default(words: str, said: str) -> None:
@@ -135,5 +135,5 @@ def test_an_option_that_means_nothing_here_is_refused_though_it_says_the_default
 
 
 def test_the_verb_without_two_things() -> None:
-    done = subprocess.run([*SOJOURN, "compare", "one", "--run", "true", "true"], capture_output=True, text=True)
-    assert done.returncode == 2 and "give two folders, or --run 'A' 'B', or --url A B" in done.stderr
+    done = subprocess.run([*SOJOURN, "compare", "one", "--commands", "true", "true"], capture_output=True, text=True)
+    assert done.returncode == 2 and "give two folders, or --commands 'A' 'B', or --urls A B" in done.stderr

@@ -46,7 +46,7 @@ def test_against_another_policy(files: Path) -> None:
     found = run(
         "simulate",
         "ours.toml",
-        "--on",
+        "--model",
         "pool.toml",
         "--load",
         "traces",
@@ -62,7 +62,7 @@ def test_against_another_policy(files: Path) -> None:
     assert all(0 <= row["late_requests"] <= 1 and row["core_hours"] > 0 for row in told["rows"])
     assert told["rows"][0]["requests"] == told["rows"][1]["requests"]  # the same requests for both
     table = run(
-        "simulate", "ours.toml", "--on", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s"
+        "simulate", "ours.toml", "--model", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s"
     ).stdout
     assert "core-hours" in table
     assert "sine" in table
@@ -75,7 +75,7 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
     words = (
         "simulate",
         "ours.toml",
-        "--on",
+        "--model",
         "pool.toml",
         "--load",
         "traces",
@@ -95,7 +95,7 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
 
 
 def test_replay_of_its_log(files: Path) -> None:
-    run("simulate", "own.toml", "--on", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
+    run("simulate", "own.toml", "--model", "pool.toml", "--load", "traces", "--out", "logs", "--seed", "4")
     assert run("replay", "own.toml", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
     other = json.loads(run("replay", "hpa.toml", "logs/own-up-4", "--json").stdout)["decisions"]
     assert len(other) == 15
@@ -106,12 +106,12 @@ def test_replay_of_its_log(files: Path) -> None:
     ("words", "said"),
     [
         (
-            ("simulate", "ours.toml", "--on", "pool.toml", "--load", "sine2"),
+            ("simulate", "ours.toml", "--model", "pool.toml", "--load", "sine2"),
             "sine2: No such file or directory; give a CSV file",
         ),
-        (("simulate", "ours.toml", "--on", "pool.toml", "--seeds", "0"), "give one or more seeds"),
-        (("simulate", "ours.toml", "--on", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
-        (("simulate", "none.toml", "--on", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
+        (("simulate", "ours.toml", "--model", "pool.toml", "--seeds", "0"), "give one or more seeds"),
+        (("simulate", "ours.toml", "--model", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
+        (("simulate", "none.toml", "--model", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
         (
             ("replay", "ours.toml", "nowhere"),
             "nowhere: No such file or directory; give a folder that `sojourn control simulate --out` or `sojourn control live` wrote",

@@ -37,8 +37,8 @@ def test_a_size_that_is_none_is_named(text: str) -> None:
         ({"engine": "libaio"}, "--engine"),
         ({"arrivals": "uniform"}, "--arrivals"),
         ({"depth": -1}, "--depth"),
-        ({"fsync_every": -1}, "--fsync"),
-        ({"fua_every": 4}, "--fua"),
+        ({"fsync_every": -1}, "--fsync-every"),
+        ({"fua_every": 4}, "--fua-every"),
         ({"verify": True}, "--verify"),
     ],
 )

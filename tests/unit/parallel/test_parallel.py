@@ -191,7 +191,7 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     told = [line for line in done.stderr.splitlines() if line.startswith("sojourn.errors.WorkerError")]
-    assert len(told) == 1 and "--on local:1: worker 1 of 1 ended before it began" in told[0]
+    assert len(told) == 1 and "--parallel local:1: worker 1 of 1 ended before it began" in told[0]
     assert "if __name__ == '__main__':" in told[0]
 
 

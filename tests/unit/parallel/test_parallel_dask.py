@@ -98,7 +98,7 @@ def test_a_frozen_worker_is_one_error_in_bounded_time(cluster: Cluster) -> None:
 
 
 def test_a_scheduler_that_goes_is_one_error_in_bounded_time(cluster: Cluster) -> None:
-    with pytest.raises(WorkerError, match=r"--on"), open_workers(cluster.address) as workers:
+    with pytest.raises(WorkerError, match=r"--parallel"), open_workers(cluster.address) as workers:
         later(1.0, cluster.scheduler.kill)
         run_pieces(workers, slow, workers.send(0.05), list(range(200)), still_s=10)
 

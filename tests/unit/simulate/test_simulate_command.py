@@ -51,13 +51,13 @@ def test_the_seed_repeats_the_answer(file: Path) -> None:
 
 
 def test_csv_and_table(file: Path) -> None:
-    assert told(file, "--completions", "2000", "--csv").startswith("station,class,metric")
+    assert told(file, "--completions", "2000", "--output-format", "csv").startswith("station,class,metric")
     assert "response_time" in told(file, "--until", "10s", "--replications", "3")
 
 
 def test_two_forms_at_once_are_refused(file: Path) -> None:
     with pytest.raises(InputError):
-        told(file, "--json", "--csv")
+        told(file, "--json", "--output-format", "csv")
 
 
 def test_a_run_folder_stands_where_a_measured_one_does(file: Path, tmp_path: Path) -> None:

@@ -75,8 +75,17 @@ def test_a_value_that_the_model_cannot_have_is_refused_as_in_one_process(two: Wo
 
 
 def test_the_command_prints_the_same_table() -> None:
-    words = ["solve", str(EXAMPLES / "batch.toml"), "--vary", "service_s.cpu.job=0.001..0.02:0.00004", "--csv"]
-    alone, there = (CliRunner().invoke(command_line(["solve"]), [*words, *more]) for more in ([], ["--on", "local:2"]))
+    words = [
+        "solve",
+        str(EXAMPLES / "batch.toml"),
+        "--vary",
+        "service_s.cpu.job=0.001..0.02:0.00004",
+        "--output-format",
+        "csv",
+    ]
+    alone, there = (
+        CliRunner().invoke(command_line(["solve"]), [*words, *more]) for more in ([], ["--parallel", "local:2"])
+    )
     assert alone.exit_code == there.exit_code == 0
     assert alone.stdout == there.stdout
 

@@ -100,7 +100,7 @@ impl Refusal {
             Self::Away => "try again in a second",
             Self::Unknown => "look for the effect before trying again: a second put is a second message",
             Self::Refused => {
-                "see the service's log; a statement that takes longer than --timeout is given up"
+                "see the service's log; a statement that takes longer than --db-timeout is given up"
             }
             Self::Failed => "look for the effect before trying again, and report what the service's log says",
         }

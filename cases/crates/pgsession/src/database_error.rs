@@ -47,7 +47,7 @@ impl DatabaseError {
     /// What helps; codes as in the PostgreSQL documentation, appendix A.
     pub fn remedy(&self) -> &'static str {
         match self.reason.sqlstate.as_str() {
-            "53300" => "raise PostgreSQL's max_connections, or give fewer --connections",
+            "53300" => "raise PostgreSQL's max_connections, or give fewer --db-connections",
             "28000" | "28P01" => "check user and password in --database, and PostgreSQL's pg_hba.conf",
             "3D000" => "create the database, or name another in --database",
             "42501" => "grant the user of --database the right to create a schema, or let its owner start the service once",

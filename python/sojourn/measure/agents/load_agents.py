@@ -51,7 +51,7 @@ class AgentLoad:
 
     def __post_init__(self) -> None:
         if self.per_agent_per_s is not None and not 0 < self.per_agent_per_s < math.inf:
-            raise InputError(f"{self.per_agent_per_s:g}", "--per-agent", "give requests per second above 0")
+            raise InputError(f"{self.per_agent_per_s:g}", "--rate-per-agent", "give requests per second above 0")
 
 
 def execute_on_agents(
@@ -116,7 +116,7 @@ def chosen_slots(workers: Workers, agents: AgentLoad, rate_per_s: float) -> list
     if needed > len(slots):
         raise InputError(
             f"{rate_per_s:g}/s needs {needed} agents of {agents.per_agent_per_s:g}/s, and there are {len(slots)} workers",
-            "--per-agent", "start more workers, or give a lower --rate",
+            "--rate-per-agent", "start more workers, or give a lower --rate",
         )  # fmt: skip
     return slots[:needed]
 
@@ -191,13 +191,13 @@ def _offsets(workers: Workers, handle: Any, slots: Sequence[int]) -> list[ClockO
 
 @contextmanager
 def _of_agents() -> Iterator[None]:
-    """Errors of workers speak of `--on`; here the option is another."""
+    """Errors of workers speak of `--parallel`; here the option is another."""
     try:
         yield
     except (InputError, WorkerError) as error:
-        if not str(error.place).startswith("--on"):
+        if not str(error.place).startswith("--parallel"):
             raise
-        raise _again(error, str(error.place).replace("--on", PLACE)) from None
+        raise _again(error, str(error.place).replace("--parallel", PLACE)) from None
 
 
 def _again(error: SojournError, place: str) -> SojournError:

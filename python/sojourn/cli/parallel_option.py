@@ -1,4 +1,4 @@
-"""`--on local:2` or `--on tls://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
+"""`--parallel local:2` or `--parallel tls://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from sojourn.units import seconds
 if TYPE_CHECKING:
     from sojourn.parallel import Workers
 
-OnOption = Annotated[
+ParallelOption = Annotated[
     str,
     typer.Option(
-        "--on",
-        help="local:2 for two processes on this machine, tls://HOST:PORT for a dask cluster; results are the same",
+        "--parallel",
+        help="compute in parallel: local:2 in two processes on this machine, tls://HOST:PORT on a dask cluster; the results are the same",
     ),
 ]
 EVERY_S, EVERY_LINE_S = 0.5, 15.0
 
 
 @contextmanager
-def workers_on(on: str, doing: str) -> Iterator[Workers | None]:
+def workers_on(parallel: str, doing: str) -> Iterator[Workers | None]:
     """The workers that the option names, None without it."""
-    if not on:
+    if not parallel:
         yield None
         return
     from sojourn.parallel import open_workers
 
     told = ProgressLine(doing, sys.stderr)
-    with open_workers(on, told) as workers:
+    with open_workers(parallel, told) as workers:
         try:
             yield workers
         finally:
