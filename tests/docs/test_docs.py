@@ -219,3 +219,29 @@ def test_the_notebook_has_its_outputs_and_no_path_of_a_machine() -> None:
     assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
     assert not any(output["output_type"] == "error" for output in outputs)
     assert not re.search(r"/(work|tmp|home|root|usr|opt)/", path.read_text())
+
+
+def test_the_notebook_begins_with_a_picture_of_five_lines() -> None:
+    """The first cell, run here; the whole notebook is run by live/test_notebook.py."""
+    import altair
+    import nbformat
+
+    first = nbformat.read(ROOT / "docs/tutorial/whole-loop.ipynb", as_version=4).cells[1]
+    lines = [line for line in first.source.splitlines() if line]
+    assert first.cell_type == "code" and len(lines) == 5
+    names: dict[str, object] = {}
+    was = altair.renderers.active
+    try:
+        exec("\n".join(lines[:-1]), names)
+        drawn = eval(lines[-1], names)._repr_mimebundle_()
+    finally:
+        altair.renderers.enable(was)
+    assert "</svg>" in drawn["image/svg+xml"]
+    assert "image/svg+xml" in first.outputs[0]["data"]
+
+
+def test_the_picture_of_a_report_is_small_and_shown() -> None:
+    picture = ROOT / "docs/howto/report.png"
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" and picture.stat().st_size < 150_000
+    assert "](report.png)" in (ROOT / "docs/howto/measure-your-own-service.md").read_text()
+    assert str(picture.relative_to(ROOT)) in (ROOT / "tools/report_picture.py").read_text()

@@ -28,7 +28,8 @@ def test_the_whole_loop(tmp_path: Path) -> None:
     said = "".join(output.get("text", "") for output in outputs)
     assert "the limit is " in said or "cannot tell what the limit is" in said
     assert "demands_s.workers.user" in said and "in their 90 % prediction intervals" in said
-    assert sum("image/svg+xml" in output.get("data", {}) for output in outputs) == 4
+    assert [list(output.get("data", ())) for output in notebook.cells[1].outputs] == [["image/svg+xml", "text/plain"]]
+    assert sum("image/svg+xml" in output.get("data", {}) for output in outputs) == 5
     fitted, predicted = (tmp_path / name for name in ("fitted.toml", "prediction.json"))
     four = list((tmp_path / "runs/four").glob("*/manifest.json"))
     assert len(four) == 2 and all(json.loads(m.read_text())["factors"]["workers"] == 4 for m in four)

@@ -61,7 +61,13 @@ def plot(figure: Figure) -> altair.LayerChart:
     """`figure` for a notebook, with values under the pointer; `.save`, `.properties` … as altair has them."""
     import altair  # slow to import, and not needed for files and pages
 
-    return altair.LayerChart.from_dict(specification(figure, interactive=True))
+    spec = specification(figure, interactive=True)
+    params = []
+    for number, layer in enumerate(spec["layer"]):  # altair keeps a selection's layer only where it is named beside it
+        for param in layer.pop("params", ()):
+            layer["name"] = layer.get("name", f"layer {number}")
+            params.append(param | {"views": [layer["name"]]})
+    return altair.LayerChart.from_dict(spec | {"params": params})
 
 
 def _records(channels: FigureChannels, series: Series, name: str) -> list[Spec]:

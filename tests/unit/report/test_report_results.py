@@ -40,6 +40,16 @@ def test_plot_is_an_altair_chart_of_all_points() -> None:
     assert sum(len(series["x"]) for series in data) == 6
 
 
+def test_what_plot_gives_is_drawn_by_vega() -> None:
+    """`.plot()` was an error in every notebook: each selection was in all layers ("Duplicate signal name")."""
+    vl_convert = pytest.importorskip("vl_convert")
+    chart = swept().plot().to_dict()
+    assert "<svg" in vl_convert.vegalite_to_svg(chart)
+    names = {layer["name"] for layer in chart["layer"] if "name" in layer}
+    assert [len(param["views"]) for param in chart["params"]] == [1, 1, 1]
+    assert {view for param in chart["params"] for view in param["views"]} <= names
+
+
 def test_plot_of_a_solved_sweep() -> None:
     user = sj.Closed("user", population=1, think_s=1.0)
     model = sj.Model([sj.Queue("cpu")], [user], demands_s={"cpu": {"user": 0.1}})
