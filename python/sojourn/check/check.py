@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.check import occupancy, quantile_bounds
+from sojourn.check import honesty, host, load_levels, occupancy, omission, quantile_bounds, schedule, steadiness
 from sojourn.check.facts import Facts
 from sojourn.check.finding import LAWS, WEIGHTS, Finding, Weight
 from sojourn.readers import Observation, read_observations
@@ -20,6 +20,20 @@ RULES: dict[str, Rule] = {
     "time of the load generator": occupancy.client_busy,
     "order of quantiles": quantile_bounds.order,
     "mean between quantiles": quantile_bounds.mean,
+    "rate that was asked for": schedule.rate,
+    "dropped requests": schedule.dropped,
+    "pauses of the generator": schedule.pauses,
+    "requests held by connections": schedule.held,
+    "stalls that users wait through": omission.stalls,
+    "stalls behind the most": omission.summary,
+    "trend": steadiness.trend,
+    "warm-up": steadiness.warm_up,
+    "steps of the clock": honesty.coarse,
+    "failures": honesty.failures,
+    "counts": honesty.counts,
+    "averaged quantiles": honesty.averaged,
+    "utilisation law": host.utilisation,
+    "resources": host.over_full,
 }
 VERDICTS: dict[Weight | None, str] = {
     "contradiction": "cannot all be true",
@@ -102,7 +116,8 @@ def check(files: Sequence[Path | str], format_name: str | None = None) -> CheckR
 
 def check_observations(observations: Sequence[Observation]) -> CheckResult:
     """The same of what was read already."""
-    return CheckResult(tuple(check_one(one) for one in observations))
+    across = (*host.host_and_load(observations), *load_levels.falling(observations))
+    return CheckResult(tuple(check_one(one) for one in observations), across)
 
 
 def check_one(observation: Observation) -> Checked:

@@ -52,9 +52,9 @@ class Facts:
         """Answers, well or badly."""
         if self.requests is not None and self.length_s:
             return self.requests.start_s.size / self.length_s
-        if self.of.throughput_per_s is not None:
-            return self.of.throughput_per_s
-        return self.answered / self.length_s if self.answered and self.length_s else None
+        if self.answered and self.length_s and self.of.tool == "bombardier":  # its rate is none of these requests
+            return self.answered / self.length_s
+        return self.of.throughput_per_s
 
     @cached_property
     def mean_s(self) -> float | None:

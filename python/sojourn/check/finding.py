@@ -26,6 +26,7 @@ LAWS = {
     "mean_and_quantiles": "mean contradicts quantiles",
     "coarse_times": "times too coarse",
     "failures_mixed": "failures mixed in",
+    "throughput": "throughput contradicts counts",
     "percentiles_averaged": "percentiles averaged",
 }
 

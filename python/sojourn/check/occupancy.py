@@ -48,7 +48,13 @@ def interactive(facts: Facts) -> list[Finding] | None:
     rate, mean, users, pause = facts.rate_per_s, facts.mean_s, facts.of.users, facts.of.think_s
     if rate is None or mean is None or not users or pause is None or facts.of.open_loop is not False:
         return None
-    if (facts.answered or 0) < 20 * users or (facts.failed or 0) > SMALL_SHARE * (facts.answered or 0):
+    if (facts.answered or 0) < 20 * users:
+        return None
+    if (
+        not facts.of.counts_failures
+        and facts.requests is None
+        and (facts.failed or 0) > SMALL_SHARE * (facts.answered or 0)
+    ):
         return None
     accounted = rate * (mean + pause)
     numbers = {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": accounted, "users": users}

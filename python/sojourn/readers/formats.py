@@ -7,6 +7,7 @@ and `read_summary`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,25 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.files.reading import parse_json
-from sojourn.readers import k6, wrk
+from sojourn.readers import (
+    access_log,
+    csv_columns,
+    fio,
+    gatling,
+    histogram_log,
+    http_summaries,
+    http_texts,
+    jmeter,
+    k6,
+    locust,
+    memtier,
+    sadf,
+    vegeta,
+    wrk,
+    ycsb,
+)
 from sojourn.readers.observation import Observation
+from sojourn.readers.run_folder_reader import read_folders
 from sojourn.readers.text_source import TextSource
 
 Summary = Callable[[TextSource, Mapping[str, Any]], list[Observation]]
@@ -41,10 +59,30 @@ class JsonFormat:
 
 LINES: tuple[LineFormat, ...] = (
     LineFormat(k6.NAME, k6.matches, k6.read),
+    LineFormat(gatling.NAME, gatling.matches, gatling.read),
+    LineFormat(jmeter.NAME, jmeter.matches, jmeter.read),
+    LineFormat(vegeta.NAME, vegeta.matches, vegeta.read),
     LineFormat(wrk.NAME, wrk.matches, wrk.read),
+    LineFormat(http_texts.AB, http_texts.is_ab, http_texts.read_ab),
+    LineFormat(http_texts.HEY, http_texts.is_hey, http_texts.read_hey),
+    LineFormat(http_texts.HEY_CSV, http_texts.is_hey_csv, http_texts.read_hey_csv),
+    LineFormat(ycsb.NAME, ycsb.matches, ycsb.read),
+    LineFormat(locust.NAME, locust.matches, locust.read),
+    LineFormat(histogram_log.NAME, histogram_log.matches, histogram_log.read),
+    LineFormat(access_log.NAME, access_log.matches, access_log.read),
+    LineFormat(csv_columns.NAME, csv_columns.matches, csv_columns.read),
 )
-SUMMARIES: tuple[JsonFormat, ...] = (JsonFormat("k6-summary", k6.claims, k6.read_summary),)
+SUMMARIES: tuple[JsonFormat, ...] = (
+    JsonFormat("k6-summary", k6.claims, k6.read_summary),
+    JsonFormat("vegeta-report", vegeta.claims, vegeta.read_report),
+    JsonFormat(http_summaries.OHA, http_summaries.claims_oha, http_summaries.read_oha),
+    JsonFormat(http_summaries.BOMBARDIER, http_summaries.claims_bombardier, http_summaries.read_bombardier),
+    JsonFormat(memtier.NAME, memtier.claims, memtier.read),
+    JsonFormat(fio.NAME, fio.claims, fio.read),
+    JsonFormat(sadf.NAME, sadf.claims, sadf.read),
+)
 NAMES = (*(one.name for one in LINES), *(one.name for one in SUMMARIES))
+NOT_A_NUMBER = re.compile(r"(?<=[:,\[\s])[-+]?nan(?=[,\s}\]])")  # memtier writes it
 KNOWN = f"the formats are {', '.join(NAMES)}, and run folders of sojourn"
 
 
@@ -56,6 +94,8 @@ def read_observations(path: Path | str, format_name: str | None = None) -> list[
     """
     if format_name is not None and format_name not in NAMES:
         raise InputError(format_name, "--format", KNOWN)
+    if Path(path).is_dir():
+        return read_folders(Path(path))
     source = TextSource.of(path)
     for lines in LINES:
         if lines.name == format_name or (format_name is None and lines.matches(source.head)):
@@ -68,14 +108,16 @@ def read_observations(path: Path | str, format_name: str | None = None) -> list[
 
 
 def _json(source: TextSource, format_name: str | None) -> Mapping[str, Any]:
-    first = source.head.lstrip()[:1]
-    if first not in ("{", "["):
+    begins = re.search(r"^\s*[{\[]", source.head, re.MULTILINE)
+    first = begins[0].strip() if begins else ""
+    if not first:
         if format_name is not None:
             raise InputError("not JSON", source.path, f"it is no {format_name} file: leave out --format")
         return {}
     text = source.text()
+    text = text[text.index(first) :]  # fio may print warnings before it
     try:
-        data = parse_json(text)
+        data = parse_json(NOT_A_NUMBER.sub("null", text) if "nan" in text else text)
     except json.JSONDecodeError as failed:
         raise InputError(
             f"not JSON: {failed.msg}",

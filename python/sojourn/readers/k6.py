@@ -90,7 +90,7 @@ def read_summary(source: TextSource, data: Mapping[str, Any]) -> list[Observatio
 
     times, sent, failed = of("http_req_duration"), of("http_reqs"), of("http_req_failed")
     quantiles = {
-        float(q[1]) / 100: v * MS
+        round(float(q[1]) / 100, 9): v * MS
         for key in times
         if (q := QUANTILE.fullmatch(key)) and (v := number(times, key)) is not None
     }

@@ -49,7 +49,7 @@ def _one(path: str, text: str, name: str) -> Observation:
     quantiles = {}
     for share, value in QUANTILE.findall(text):
         if printed := printed_time_s(value):
-            quantiles[float(share) / 100] = printed[0]
+            quantiles[round(float(share) / 100, 9)] = printed[0]
     socket, status = ERRORS.search(text), BAD_STATUS.search(text)
     bad = sum(map(int, socket.groups())) if socket else 0
     rejected = int(status[1]) if status else 0
@@ -57,6 +57,6 @@ def _one(path: str, text: str, name: str) -> Observation:
     return Observation(
         path, "wrk2" if corrected else NAME, name, length_s=length[0] if length else None, open_loop=corrected, users=float(load[2]),
         think_s=None if corrected else 0.0, completed=max(0, int(done[1]) - rejected), failed=bad + rejected,
-        throughput_per_s=float(rate[1]), mean_s=mean, stdev_s=deviation, most_s=most, quantiles=quantiles, counts_failures=True,
+        throughput_per_s=float(rate[1]), mean_s=mean, stdev_s=deviation, most_s=most, quantiles=quantiles, counts_failures=bad == 0,
         rounding=ROUNDING, unknown=(REQUESTS, *(() if corrected else (INTENDED,))),
     )  # fmt: skip

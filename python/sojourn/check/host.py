@@ -1,0 +1,112 @@
+"""Utilisation law: X S = m U; and what a host did while a load ran (Denning and Buzen 1978)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sojourn.check.facts import Facts
+from sojourn.check.finding import Finding
+from sojourn.readers import Observation
+from sojourn.readers.observation import Array
+from sojourn.units import per_second, percent, seconds
+
+TOLERANCE, SMALL = 0.15, 0.03
+FULL = 0.95
+FALLS, RISES = 0.1, 1.5
+
+
+def utilisation(facts: Facts) -> list[Finding] | None:
+    """At one resource whose service time the file says; and Little's law on the number that it says."""
+    of, found, asked = facts.of, [], False
+    busy = max(of.busy.values(), default=None)
+    if busy is not None and of.throughput_per_s is not None and of.service_s is not None:
+        asked = True
+        expected = of.throughput_per_s * of.service_s / of.servers
+        if abs(expected - busy) > TOLERANCE * max(expected, busy) + SMALL:
+            found.append(
+                Finding(
+                    "utilisation_law", "contradiction", "certain", facts.source,
+                    f"{per_second(of.throughput_per_s)} x {seconds(of.service_s)} / {of.servers} = {percent(expected, 0)} busy, not "
+                    f"{percent(busy, 0)}", "throughput, service time and utilisation cannot all be true",
+                    "look whose time it is, of how many cores, and whether both are of the same minutes",
+                    {"expected": expected, "said": busy, "throughput_per_s": of.throughput_per_s, "service_s": of.service_s},
+                )
+            )  # fmt: skip
+    if of.queue_length is not None and facts.rate_per_s is not None and facts.mean_s is not None:
+        asked = True
+        present = facts.rate_per_s * facts.mean_s
+        if abs(present - of.queue_length) > TOLERANCE * max(present, of.queue_length) + SMALL:
+            found.append(
+                Finding(
+                    "littles_law", "contradiction", "certain", facts.source,
+                    f"{per_second(facts.rate_per_s)} x {seconds(facts.mean_s)} = {present:.4g} present, not {of.queue_length:.4g}",
+                    "throughput, response time and number present cannot all be true", "look whether all are of the same requests",
+                    {"present": present, "said": of.queue_length},
+                )
+            )  # fmt: skip
+    return found if asked else None
+
+
+def over_full(facts: Facts) -> list[Finding] | None:
+    """More than all of a resource, and a resource that had nothing left."""
+    if not facts.of.busy:
+        return None
+    found = []
+    for name, share in facts.of.busy.items():
+        if share > 1.02:
+            found.append(
+                Finding(
+                    "utilisation_law", "contradiction", "certain", facts.source, f"{name} is said to be busy for {percent(share, 0)}",
+                    "no resource is busy for more than all of the time", "divide by the number of cores or disks", {"said": share},
+                )
+            )  # fmt: skip
+        elif share > FULL and facts.of.tool == "sadf":
+            found.append(
+                Finding(
+                    "utilisation_law", "note", "certain", facts.source, f"{name} was busy for {percent(share, 0)}",
+                    "this host had nothing left: if the load generator ran on it, its times are late", "say which host it is",
+                    {"said": share},
+                )
+            )  # fmt: skip
+    return found
+
+
+def host_and_load(observations: Sequence[Observation]) -> list[Finding]:
+    """Each load beside each host's series of the same time: more work must keep something busier."""
+    hosts = [one for one in observations if one.windows is not None and one.windows.busy and one.start_s]
+    loads = [Facts(one) for one in observations if one.requests is not None and one.start_s]
+    return [finding for load in loads for host in hosts for finding in _beside(load, host)]
+
+
+def _beside(load: Facts, host: Observation) -> list[Finding]:
+    assert load.requests is not None and host.windows is not None
+    begin, length = host.windows.start_s, host.windows.length_s
+    ends = np.sort(load.requests.end_s)
+    rate: Array = (np.searchsorted(ends, begin + length) - np.searchsorted(ends, begin)) / length
+    inside = (begin >= load.requests.start_s[0]) & (begin + length <= ends[-1])
+    if inside.sum() < 10:
+        return []
+    order = np.argsort(rate[inside])
+    third = max(3, order.size // 3)
+    low, high = order[:third], order[-third:]
+    before, after = float(rate[inside][low].mean()), float(rate[inside][high].mean())
+    if after < RISES * max(before, 1e-9):
+        return []
+    change = {
+        name: float(np.nanmean(v[inside][high]) - np.nanmean(v[inside][low])) for name, v in host.windows.busy.items()
+    }
+    name = max(change, key=lambda one: change[one])
+    if change[name] > -0.02 and max(change.values()) > 0.02:
+        return []
+    return [
+        Finding(
+            "utilisation_law", "misleading", "likely", f"{load.source} and {host.label}",
+            f"throughput rises from {per_second(before)} to {per_second(after)}, and nothing on the host gets busier "
+            f"(most: {name}, {percent(change[name], 1, True)})",
+            "these are not data of the host that served the load, or their clocks differ",
+            "check the name of the host, and both time zones",
+            {"low_per_s": before, "high_per_s": after, "change": change[name]},
+        )
+    ]  # fmt: skip

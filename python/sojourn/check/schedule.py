@@ -1,0 +1,109 @@
+"""A schedule: was it kept, or were requests late, dropped, or held up behind a few connections."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from sojourn.check.facts import Facts
+from sojourn.check.finding import Finding
+from sojourn.readers.observation import Array
+from sojourn.units import per_second, percent, seconds
+
+MISSED = 0.05  # of the rate that was asked for
+DROPPED = 0.001
+PAUSED = 0.01  # share of the time in pauses of the generator
+LONG_GAPS, LEAST_GAP_S = 10.0, 0.02  # a pause: so many mean gaps, and so long
+RARE = 0.99  # share of the time, beyond which a number in flight does not count
+HELD = 0.9  # share of the time in which all connections are taken
+REMEDY = "more threads, connections or generators; or take the rate that was reached as the load, and say so"
+
+
+def rate(facts: Facts) -> list[Finding] | None:
+    """Answers beside the rate that was asked for."""
+    asked, reached, length = facts.of.asked_per_s, facts.rate_per_s, facts.length_s
+    if not asked or reached is None:
+        return None
+    chance = 4 / sqrt(max(asked * length, 1.0)) if length else 0.0  # of a Poisson count, four standard deviations
+    if reached >= asked * (1 - MISSED - chance):
+        return []
+    return [
+        Finding(
+            "schedule_missed", "misleading", "certain", facts.source,
+            f"{per_second(asked)} were asked for, {per_second(reached)} were reached: {percent(reached / asked - 1, 0, True)}",
+            "the response times are not those of the rate that was asked for; what was not sent waited nowhere that is measured", REMEDY,
+            {"asked_per_s": asked, "throughput_per_s": reached},
+        )
+    ]  # fmt: skip
+
+
+def dropped(facts: Facts) -> list[Finding] | None:
+    """Requests that were due and never sent."""
+    lost, sent = facts.of.dropped, facts.answered
+    if lost is None or not sent:
+        return None
+    share = lost / (lost + sent)
+    if share <= DROPPED:
+        return []
+    return [
+        Finding(
+            "requests_dropped", "misleading", "certain", facts.source,
+            f"{lost} of {lost + sent} requests that were due were never sent: {percent(share)}",
+            "they would have met the slowest moments: every quantile above that share of the requests is too good", REMEDY,
+            {"dropped": float(lost), "sent": float(sent), "share": share},
+        )
+    ]  # fmt: skip
+
+
+def pauses(facts: Facts) -> list[Finding] | None:
+    """Gaps in which an open load sent nothing."""
+    if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
+        return None
+    begins, gaps = long_gaps(facts.requests.start_s)
+    length = float(np.ptp(facts.requests.start_s))
+    share = float(gaps.sum()) / length if length else 0.0
+    if share <= PAUSED or float(gaps.max(initial=0.0)) < LEAST_GAP_S:
+        return []
+    missed = float(gaps.sum()) * facts.requests.start_s.size / length
+    return [
+        Finding(
+            "schedule_missed", "misleading", "likely", facts.source,
+            f"nothing was sent for {seconds(float(gaps.max()))} at {seconds(float(begins[np.argmax(gaps)]))}; {gaps.size} such pauses are "
+            f"{percent(share)} of the time, in which {missed:.0f} requests were due",
+            "the generator paused, or waited for answers: requests that were due then are late or missing, and their waiting is not seen",
+            REMEDY, {"longest_s": float(gaps.max()), "pauses": float(gaps.size), "share": share, "due": missed},
+        )
+    ]  # fmt: skip
+
+
+def long_gaps(start_s: Array) -> tuple[Array, Array]:
+    """(when they begin, from the first start; how long they are), of gaps that are ten times the usual."""
+    gaps = np.diff(start_s)
+    usual = float(np.ptp(start_s)) / max(gaps.size, 1)
+    long = gaps > max(LONG_GAPS * usual, LEAST_GAP_S)
+    return (start_s[:-1] - start_s[0])[long], gaps[long]
+
+
+def held(facts: Facts) -> list[Finding] | None:
+    """An open load whose requests wait for a free connection: as many in flight as there may be, nearly always."""
+    if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
+        return None
+    times, number = facts.present
+    spans, number = np.diff(times), number[:-1]
+    order = np.argsort(number, kind="stable")
+    passed = np.cumsum(spans[order])
+    most = float(
+        number[order][min(np.searchsorted(passed, RARE * passed[-1]), order.size - 1)]
+    )  # stamps overlap by their rounding
+    share = float(spans[number == most].sum() / max(float(passed[-1]), 1e-12))
+    if share < HELD:
+        return []
+    return [
+        Finding(
+            "one_connection", "misleading", "likely", facts.source,
+            f"{most:.0f} request{'s' if most > 1 else ''} in flight during {percent(share, 0)} of the time, and never more",
+            "the load waited for its own connections: it is a closed loop, and the rate is theirs, not the schedule's",
+            "allow more connections (`-max-workers`, `-c`), and look whether the rate rises", {"in_flight": most, "share": share},
+        )
+    ]  # fmt: skip
