@@ -172,15 +172,24 @@ class _CallablePackage(ModuleType):
     """A package that is called like the function of its name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A module of `load` is there once it has been imported, and has a function of its name: `from sojourn.load import http_load` means
-        the function, in whatever order they are imported."""
+        """A module that is named like its package, and each of `load`, has a function of its name: `from sojourn.load import http_load`
+        means the function, in whatever order they are imported."""
         here = self.__name__.rpartition(".")[2]
-        if here in _CALLED and isinstance(value, ModuleType) and callable(function := getattr(value, name, None)):
+        meant = here in _CALLED or here == name
+        if meant and isinstance(value, ModuleType) and callable(function := getattr(value, name, None)):
             value = function
         super().__setattr__(name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self)(*args, **kwargs)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """The function's, then the package's. Made when it is read: a command imports one module of a package, and not its function."""
+        own: str | None = self.__dict__.get("__doc__")
+        if self.__name__.rpartition(".")[2] in _CALLED:
+            return own
+        return f"{_function(self).__doc__}\n\nThe package {self.__name__}: {own}"
 
     @property
     def __signature__(self) -> Signature:
@@ -211,8 +220,6 @@ class _LazyImportIndex(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and _HOMES.get(name) == name:
             value.__class__ = _CallablePackage  # the import of a package that is a function, too
-            if name not in _CALLED:
-                value.__doc__ = f"{_function(value).__doc__}\n\nThe package {value.__name__}: {value.__doc__}"
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:

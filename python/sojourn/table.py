@@ -20,7 +20,7 @@ from rich.console import RenderableType
 from sojourn.errors import InputError, NoSuchRow, RunFolderError
 from sojourn.file_errors import meant
 from sojourn.files.reading import parse_json
-from sojourn.files.tables import NUMBER, TEXT, for_polars, read_parquet
+from sojourn.files.tables import NUMBER, TEXT, WHOLE, for_polars, read_parquet
 from sojourn.files.writing import write_output
 from sojourn.metric_names import UNITS
 
@@ -28,23 +28,29 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 SOURCES = ("measured", "analytic", "simulated", "published")
-COLUMNS: dict[str, pl.DataType] = {
-    "station": pl.String(),
-    "class": pl.String(),
-    "metric": pl.String(),
-    "q": pl.Float64(),
-    "n": pl.Int64(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "level": pl.Float64(),
-    "unit": pl.String(),
-    "source": pl.String(),
-    "status": pl.String(),
+COLUMNS = {
+    "station": TEXT,
+    "class": TEXT,
+    "metric": TEXT,
+    "q": NUMBER,
+    "n": WHOLE,
+    "value": NUMBER,
+    "low": NUMBER,
+    "high": NUMBER,
+    "level": NUMBER,
+    "unit": TEXT,
+    "source": TEXT,
+    "status": TEXT,
 }
 _DEFAULTS: dict[str, Any] = {"station": "", "class": "", "source": "analytic", "status": "ok"}
-KINDS = {name: TEXT if kind == pl.String else NUMBER for name, kind in COLUMNS.items()}
+KINDS = {name: TEXT if kind == TEXT else NUMBER for name, kind in COLUMNS.items()}
 _PARQUET_KEY = "sojourn.metrics"
+
+
+def column_types() -> dict[str, pl.DataType]:
+    """`COLUMNS` as polars has them; a function, so that a command that makes no table need not import polars."""
+    types = {TEXT: pl.String(), NUMBER: pl.Float64(), WHOLE: pl.Int64()}
+    return {name: types[kind] for name, kind in COLUMNS.items()}
 
 
 class Metrics:
@@ -64,7 +70,7 @@ class Metrics:
         Raises InputError for an unknown metric name or a unit that is not the metric's.
         """
         full = [{**_DEFAULTS, "unit": UNITS.get(str(row.get("metric"))), **row} for row in rows]
-        frame = pl.DataFrame(full, infer_schema_length=None) if full else pl.DataFrame(schema=COLUMNS)
+        frame = pl.DataFrame(full, infer_schema_length=None) if full else pl.DataFrame(schema=column_types())
         return cls(frame, method, status, message)
 
     @classmethod
@@ -273,9 +279,9 @@ def _equals(column: pl.Expr, value: Any) -> pl.Expr:
 
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Fixed columns first, in order and with their types; names and units known; NaN and infinity turned to null."""
-    given = frame.columns
-    added = [pl.lit(_DEFAULTS.get(name), dtype=kind).alias(name) for name, kind in COLUMNS.items() if name not in given]
-    frame = frame.with_columns(added).with_columns(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+    given, types = frame.columns, column_types()
+    added = [pl.lit(_DEFAULTS.get(name), dtype=kind).alias(name) for name, kind in types.items() if name not in given]
+    frame = frame.with_columns(added).with_columns(pl.col(name).cast(kind) for name, kind in types.items())
     numbers = [pl.col(c) for c in ("value", "low", "high")]
     frame = frame.with_columns(
         pl.when(c.is_finite()).then(c).otherwise(None).alias(c.meta.output_name()) for c in numbers

@@ -70,6 +70,9 @@ def _forget_interruption() -> None:
 
 
 def _run() -> NoReturn:
+    from sojourn.cli.late_modules import import_late
+
+    import_late()
     import typer
 
     from sojourn.cli.app import asked_words, command_line

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from sojourn.cli.http_options import Objectives, warn_of_hidden
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.output_format import Format, output_format
 from sojourn.load.load_options import ClosedLoad, LoadOptions, OpenLoad, values
+
+if TYPE_CHECKING:
+    from sojourn.query.objectives import Objective
 
 BESIDE: dict[str, tuple[type[Any], ...]] = {"http": (AgentOptions,)}  # options of how a protocol's load is made
 ALWAYS: dict[str, dict[str, Any]] = {"http": {"realtime": True}}  # what a command line does not ask about
@@ -51,6 +54,13 @@ def _load(
     warn_of_hidden(config)
     agents = AgentOptions(**values(AgentOptions, given)).load()
     from sojourn.cli.load_run import perform  # slow, and not needed where an option is wrong
-    from sojourn.query.objectives import read_objectives
 
-    perform(config, out, printed, read_objectives(objective or ()), agents)
+    perform(config, out, printed, _objectives(objective or ()), agents)
+
+
+def _objectives(texts: Sequence[str]) -> Sequence[Objective]:
+    if not texts:
+        return ()
+    from sojourn.query.objectives import read_objectives  # slow to import, and most loads have none
+
+    return read_objectives(texts)

@@ -11,22 +11,18 @@ from typing import TYPE_CHECKING, Any
 from sojourn.cli.console import console
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.live_view import live
-from sojourn.cli.load_table import show
 from sojourn.cli.output_format import OutputFormat
 from sojourn.errors import LoadError, ServiceError
-from sojourn.query.objectives import Objective, demand_met, judge
-from sojourn.runs.assess_run import REQUESTS_FAILED
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.session_mix import AWAY, MIX, STEPS
 from sojourn.table import Metrics
 from sojourn.terminal import say
 
 if TYPE_CHECKING:
     from sojourn.measure.agents import AgentLoad
+    from sojourn.query.objectives import Objective
 
 ALSO = ("found", "demands_s", "warnings", "not_valid_for")
-SESSION_CHECKS = {"steps_p_value": STEPS, "mix_p_value": MIX, "mix_from_stationary": AWAY}
 
 
 def perform(
@@ -38,7 +34,6 @@ def perform(
     Raises:
         LoadError, ServiceError: for a run that is not valid. ObjectiveMissed: for a valid one.
     """
-    from sojourn.measure.agents import execute_on_agents
     from sojourn.measure.load_once import executed
 
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
@@ -48,7 +43,11 @@ def perform(
             if agents is None:
                 folder = executed(where, config, what, view)
             else:
+                from sojourn.measure.agents import execute_on_agents  # with the workers of `sojourn.parallel`
+
                 folder = execute_on_agents(where, config, agents, what=what, progress=view)
+        from sojourn.query.objectives import demand_met, judge  # what ends a run is imported when it has ended
+
         found = judge(folder, objectives, whole=True)
         summary = summary_of(where)
         assert summary is not None, "a run that ended without an error has a summary"
@@ -75,8 +74,12 @@ def summary_of(where: Path) -> dict[str, Any] | None:
         return None
     told = {key: value for key, value in generator.items() if key != "in_flight"}
     if "sessions" in told:
+        from sojourn.runs.session_mix import AWAY, MIX, STEPS
+
         checks = manifest.get("checks") or {}
-        told["sessions"] |= {name: checks.get(check) for name, check in SESSION_CHECKS.items()}
+        told["sessions"] |= {
+            "steps_p_value": checks.get(STEPS), "mix_p_value": checks.get(MIX), "mix_from_stationary": checks.get(AWAY),
+        }  # fmt: skip
     if agents := manifest.get("agents"):
         told["agents"] = agents
     told |= {key: manifest[key] for key in ALSO if manifest.get(key)}  # type: ignore[literal-required]
@@ -101,6 +104,8 @@ def tell(summary: dict[str, Any], form: OutputFormat, where: Path) -> None:
         if (where / "metrics.parquet").exists():
             say(Metrics.read(where / "metrics.parquet").frame.write_csv(), end="")
     else:
+        from sojourn.cli.load_table import show
+
         show(summary, console())
 
 
@@ -110,6 +115,8 @@ def end(reasons: Sequence[str], verb: str) -> None:
     Raises:
         LoadError, ServiceError: for those two.
     """
+    from sojourn.runs.assess_run import REQUESTS_FAILED
+
     if failed := [reason for reason in reasons if REQUESTS_FAILED in reason]:
         raise ServiceError(failed[0], verb, "see the failures above")
     for reason in reasons:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.stats.batch_means import student_quantile
+from sojourn.stats.student import student_quantile
 
 POWER = 0.8  # with which `runs_needed` tells
 MOST_RUNS = 1000

@@ -25,7 +25,8 @@ from sojourn.fit.realised_rate import run_came_per_s
 from sojourn.fit.watched_servers import watched_servers
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
-from sojourn.stats.batch_means import BATCHES, student_quantile
+from sojourn.stats.batch_means import BATCHES
+from sojourn.stats.student import student_quantile
 from sojourn.units import USUAL_LEVEL, percent
 
 Row = dict[str, Any]

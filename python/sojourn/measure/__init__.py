@@ -9,11 +9,6 @@ report of a run.
 
 from typing import TYPE_CHECKING
 
-from sojourn.measure.measure import measure as measure
-from sojourn.measure.process_times import most_used as most_used
-from sojourn.measure.process_times import process_times as process_times
-from sojourn.measure.process_times import used_between as used_between
-
 if TYPE_CHECKING:
     from sojourn.measure.cpu_residual import STOLEN as STOLEN
     from sojourn.measure.cpu_residual import MeterReading as MeterReading
@@ -23,17 +18,21 @@ if TYPE_CHECKING:
     from sojourn.measure.execute_run import RunEnvironment as RunEnvironment
     from sojourn.measure.execute_run import execute as execute
     from sojourn.measure.execute_run import machine as machine
+    from sojourn.measure.measure import measure as measure
+    from sojourn.measure.process_times import most_used as most_used
+    from sojourn.measure.process_times import process_times as process_times
+    from sojourn.measure.process_times import used_between as used_between
     from sojourn.measure.run_report import validity_rule as validity_rule
 else:
     from lazy_loader import attach
 
-    __getattr__, _, __all__ = attach(
+    __getattr__, __dir__, __all__ = attach(
         __name__,
         submod_attrs={
             "cpu_residual": ["STOLEN", "MeterReading", "ResidualMeter", "residual_meter", "tick_reading"],
             "execute_run": ["RunEnvironment", "execute", "machine"],
+            "measure": ["measure"],
+            "process_times": ["most_used", "process_times", "used_between"],
             "run_report": ["validity_rule"],
         },
     )
-    __all__ += ["measure", "most_used", "process_times", "used_between"]
-    __dir__ = __all__.copy

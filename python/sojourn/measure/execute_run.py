@@ -18,7 +18,6 @@ from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.real_time import GRANT
 from sojourn.lab.worker_process import Event, WorkerProcess
 from sojourn.measure.cpu_account import KnownProcesses, cpu_account
-from sojourn.runs.assess_run import assess
 from sojourn.runs.host_samples import check_interval
 from sojourn.runs.run_folder import RunFolder, clock_times
 from sojourn.version import __version__
@@ -128,6 +127,8 @@ def execute(
         folder.manifest["service"] = service.stop() if service else {}
         _check_records(folder)
         folder.manifest |= {"end": clock_times(), "status": "complete", "pids": pids}
+        from sojourn.runs.assess_run import assess  # slow to import, and not needed before
+
         folder.collect()
         assess(folder)
         folder.save()

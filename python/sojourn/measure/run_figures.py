@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ RATE, USERS = "requests per second", "users"
 QUANTILES = (0.5, 0.9, 0.99)
 MOST_RUNS = 8  # whose failures are drawn
 BINS = 60
-Table = list[tuple[float, pl.DataFrame]]  # load → metrics of a run, in order of the load
+Table: TypeAlias = "list[tuple[float, pl.DataFrame]]"  # load → metrics of a run, in order of the load
 
 
 def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) -> Section | None:

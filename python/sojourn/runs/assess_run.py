@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -71,7 +71,7 @@ def assess(folder: RunFolder) -> None:
 
 
 Window = tuple[float, float]
-Check = Callable[[RunFolder, pl.DataFrame, Window, dict[str, Any]], list[str]]
+Check: TypeAlias = "Callable[[RunFolder, pl.DataFrame, Window, dict[str, Any]], list[str]]"
 
 
 def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

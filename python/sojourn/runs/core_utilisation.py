@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from sojourn.runs.host_samples import BUSY, EVERYTHING, Array, growth
+from sojourn.runs.host_samples import BUSY, EVERYTHING, growth
 from sojourn.runs.manifest import Manifest
 
+Array = NDArray[np.float64]
 INSTRUMENTS = ("observer", "sojourn", "interrupt work")
 TICKS_OFF, SPINNER_OFF = 0.02, 0.025  # of the share, at most
 MAIN_THREAD_IS_INSTRUMENT = ("spinners", "generator")

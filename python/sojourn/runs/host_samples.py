@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from sojourn.errors import InputError, RunFolderError
 from sojourn.files.reading import parse_json, read_lines
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # which imports numpy, and a load begins without it
+
+    Array = NDArray[np.float64]
+
 FORMAT, VERSION = "sojourn-host", 1
 AGAIN = "run the measurement again"
 BUSY = ("user", "system", "irq", "softirq")

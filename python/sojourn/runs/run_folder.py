@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -33,7 +33,7 @@ from sojourn.runs.record_files import account, check_files, check_log, check_met
 from sojourn.runs.record_logs import cannot_write, read_thinned, write_parquet
 from sojourn.table import Metrics
 
-Log = tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]
+Log: TypeAlias = "tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]"
 LOGS: dict[str, Log] = {
     "requests": ("requests.rec", read_thinned),
     "app": ("app.rec", read_thinned),

@@ -12,7 +12,6 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.runs.host_samples import counter_changes
-from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.run_folder import RunFolder
 
 Key = tuple[str, str, str]  # source, key and item of a counter of host.parquet
@@ -106,6 +105,8 @@ def completed_per_s(folder: RunFolder) -> float:
     start_s, end_s = folder.manifest.get("window_s", (0.0, 0.0))
     if requests is None or requests.is_empty() or end_s <= start_s:
         return 0.0
+    from sojourn.runs.measurement_window import in_window, responses  # slow to import, and not needed before a run
+
     good = in_window(responses(requests), (start_s, end_s)).filter(pl.col("failure") == 0).height
     return good * folder.sample_every / float(end_s - start_s)
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from sojourn.metric_names import UNITS
 from sojourn.solve.solution import Solution
-from sojourn.table import COLUMNS
+from sojourn.table import column_types
 
 PERVASIVE = ("approximate", "not_converged", "bounds")  # what is true of every number of such a point
 LINE = ("station", "class", "metric", "q", "n")
@@ -18,8 +18,9 @@ def further(s: Solution) -> pl.DataFrame:
     lacking = {"station": "", "class": "", "point": 0, "source": "analytic"}
     there = rows.columns
     rows = rows.with_columns((pl.col(k).fill_null(v) if k in there else pl.lit(v)).alias(k) for k, v in lacking.items())
-    rows = rows.with_columns(pl.lit(None, dtype=t).alias(k) for k, t in COLUMNS.items() if k not in rows.columns)
-    rows = rows.with_columns(pl.col(k).cast(t) for k, t in COLUMNS.items())
+    types = column_types()
+    rows = rows.with_columns(pl.lit(None, dtype=t).alias(k) for k, t in types.items() if k not in rows.columns)
+    rows = rows.with_columns(pl.col(k).cast(t) for k, t in types.items())
     names = pl.Series(s.status or ["ok"])
     own = names.gather(rows["point"].cast(pl.Int64)) if s.status else pl.Series(["ok"] * rows.height)
     value = pl.when(pl.col("value").is_finite()).then(pl.col("value"))

@@ -20,7 +20,7 @@ from sojourn.solve import status as outcomes
 from sojourn.solve.further_rows import PERVASIVE, further
 from sojourn.solve.point_arrays import PointArrays
 from sojourn.solve.solution import PartialSolution, Solution
-from sojourn.table import COLUMNS, Metrics
+from sojourn.table import COLUMNS, Metrics, column_types
 
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
@@ -263,7 +263,7 @@ def _columns(lines: Sequence[MetricRow], points: int, status: Sequence[str]) -> 
         _status(lines, value, points, status),
         pl.Series("point", np.tile(np.arange(points), len(lines))),
         pl.lit("analytic").alias("source"),
-        *(pl.lit(None, dtype=COLUMNS[name]).alias(name) for name in ("q", "n", "level")),
+        *(pl.lit(None, dtype=kind).alias(name) for name, kind in column_types().items() if name in ("q", "n", "level")),
     )
 
 

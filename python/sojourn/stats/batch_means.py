@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.stats.student import student_quantile
 from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
@@ -58,13 +59,6 @@ class IntervalEstimate:
         return IntervalEstimate(
             self.value, np.where(cannot, np.maximum(self.low, 0.0), self.low), self.high, self.variance
         )
-
-
-def student_quantile(p: float, degrees: float) -> float:
-    """Quantile `p` in (0, 1) of Student's t with so many degrees of freedom, at least 1."""
-    from scipy.special import stdtrit  # 0.2 s to import, which a load would wait for before it begins
-
-    return float(stdtrit(degrees, p))
 
 
 def standard_error(low: float, high: float, level: float = USUAL_LEVEL, batches: int = BATCHES) -> float:

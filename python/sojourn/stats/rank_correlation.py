@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sojourn.stats.student import student_distribution
+
 
 class RankCorrelation(NamedTuple):
     """In [-1, 1], and the two-sided p-value."""
@@ -22,8 +24,6 @@ class RankCorrelation(NamedTuple):
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> RankCorrelation:
     """Of two columns of one length, 3 or more; NaN where one of them does not vary."""
-    from scipy.special import stdtr  # as batch_means.student_quantile says
-
     ranks = [pl.Series(values).rank("average").to_numpy() for values in (one, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
         return RankCorrelation(float("nan"), float("nan"))
@@ -31,4 +31,4 @@ def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> Ra
     free = len(one) - 2
     with np.errstate(divide="ignore"):
         t = abs(r) * np.sqrt(free / (np.float64(1.0) - r * r))
-    return RankCorrelation(r, float(2 * stdtr(free, -t)))
+    return RankCorrelation(r, 2 * student_distribution(-float(t), free))

@@ -12,10 +12,14 @@ Sources: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934), 404-413; effective 
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sojourn.stats.batch_means import BATCHES
+from sojourn.stats.student import student_quantile
 from sojourn.units import USUAL_LEVEL
 
 LEAST = 4  # observations in a batch
@@ -23,10 +27,13 @@ LEAST = 4  # observations in a batch
 
 def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effect: float = 1.0) -> tuple[float, float]:
     """Of `happened` among `of` observations (0 or more), as many as which/`effect` are independent. (0, 1) of none at all."""
-    from scipy.special import betaincinv  # slow to import
-
     count, whole = happened / max(effect, 1.0), of / max(effect, 1.0)
     tail = (1 - level) / 2
+    if whole > 0 and count in (0, whole):  # (1 - share)^whole or share^whole is the tail
+        bound = -math.expm1(math.log(tail) / whole)
+        return (0.0, bound) if count == 0 else (1 - bound, 1.0)
+    from scipy.special import betaincinv  # slow to import, and most runs have no failures
+
     low = float(betaincinv(count, whole - count + 1, tail)) if count > 0 else 0.0
     high = float(betaincinv(count + 1, whole - count, 1 - tail)) if count < whole else 1.0
     return low, high
@@ -41,8 +48,6 @@ def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[fl
 def design_effect(happened: ArrayLike, level: float = USUAL_LEVEL, of_every: int = 1) -> float:
     """`effect` of observations in the order of time, 1 to how many happened; 1 of too few. `of_every`: the observations are every n-th of
     those that the share is of, which come together n times as much."""
-    from scipy.special import ndtri, stdtrit  # slow to import
-
     each = np.asarray(happened, float)
     count, size = float(each.sum()), len(each) // BATCHES
     if size < LEAST or not 0 < count < len(each):
@@ -50,5 +55,5 @@ def design_effect(happened: ArrayLike, level: float = USUAL_LEVEL, of_every: int
     share = count / len(each)
     batches = each[: size * BATCHES].reshape(BATCHES, size).mean(axis=1)
     together = max(float(batches.var(ddof=1)) * size / (share * (1 - share)), 1.0 if of_every > 1 else 0.0)
-    student = float(stdtrit(BATCHES - 1, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
+    student = (student_quantile((1 + level) / 2, BATCHES - 1) / NormalDist().inv_cdf((1 + level) / 2)) ** 2
     return min(max((1 + of_every * (together - 1)) * student, 1.0), count * of_every)

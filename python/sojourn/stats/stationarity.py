@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.stats.batch_means import student_quantile
 from sojourn.stats.rank_correlation import rank_correlation
+from sojourn.stats.student import student_quantile
 
 BATCH = 5
 LATEST_SHARE = 0.2
