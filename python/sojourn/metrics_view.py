@@ -6,10 +6,10 @@ probabilities have tables of their own. A terminal, plain text and HTML show the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Group, RenderableType
@@ -19,6 +19,9 @@ from rich.text import Text
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import SafeConsole, shown
 from sojourn.units import quantity
+
+if TYPE_CHECKING:
+    from sojourn.table import Metrics
 
 SHORT = {
     "arrival_rate": "arrivals",
@@ -38,6 +41,7 @@ SHORT = {
 SYSTEM = ("arrival_rate", "throughput", "response_time", "queue_length", "loss_probability")
 MOST = 60  # rows
 TEXT_WIDTH = 140
+Rows = list[dict[str, Any]]
 Cells = dict[tuple[Any, ...], dict[str, dict[str, Any]]]
 
 
@@ -62,67 +66,68 @@ class TextTable:
         return f"… {self.left_out} more rows; .frame has all" if self.left_out else ""
 
 
-def view(frame: pl.DataFrame, factors: Sequence[str], most: int = MOST) -> RenderableType:
+def view(table: Metrics, most: int = MOST) -> RenderableType:
     """The tables for a terminal: as wide as they are, or row by row where it is narrower."""
     parts: list[RenderableType] = []
-    for grid in grids(frame, factors, most):
-        table = Table(box=None, header_style="dim", pad_edge=False)
+    for grid in grids(table, most):
+        shown = Table(box=None, header_style="dim", pad_edge=False)
         for name, number in grid.heads:
-            table.add_column(name, justify="right" if number else "left", no_wrap=True)
+            shown.add_column(name, justify="right" if number else "left", no_wrap=True)
         for row in grid.rows:
-            table.add_row(*map(Text, row))
-        parts += [WidthAwareTable(table), *([Text(grid.note, style="dim")] if grid.note else [])]
+            shown.add_row(*map(Text, row))
+        parts += [WidthAwareTable(shown), *([Text(grid.note, style="dim")] if grid.note else [])]
     return Group(*parts)
 
 
-def text(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:
-    """`head`, the tables and `message` as plain text."""
+def text(head: str, table: Metrics, most: int = 30) -> str:
+    """`head`, the tables and the message as plain text."""
     console = SafeConsole(width=TEXT_WIDTH, no_color=True)
     with console.capture() as capture:
-        console.print(view(frame, factors, most))
+        console.print(view(table, most))
     lines = (line.rstrip() for line in capture.get().rstrip().split("\n"))
-    return "\n".join([shown(head), *lines, *map(shown, message.splitlines())])
+    return "\n".join([shown(head), *lines, *map(shown, table.message.splitlines())])
 
 
-def html(head: str, frame: pl.DataFrame, factors: Sequence[str], message: str, most: int = 30) -> str:
+def html(head: str, table: Metrics, most: int = 30) -> str:
     """The same for a notebook; everything that comes from a model is escaped."""
     parts = [f"<div>{escape(head)}</div>"]
-    for grid in grids(frame, factors, most):
+    for grid in grids(table, most):
         sides = [f' style="text-align: {"right" if number else "left"}"' for _, number in grid.heads]
         cells = [_line("th", (name for name, _ in grid.heads), sides), *(_line("td", row, sides) for row in grid.rows)]
         parts.append(f"<table>{''.join(cells)}</table>" + (f"<div>{escape(grid.note)}</div>" if grid.note else ""))
-    return "".join([*parts, *(f"<div>{escape(line)}</div>" for line in message.splitlines())])
+    return "".join([*parts, *(f"<div>{escape(line)}</div>" for line in table.message.splitlines())])
 
 
 def _line(tag: str, cells: Iterable[str], sides: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}{s}>{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))}</tr>"
 
 
-def grids(frame: pl.DataFrame, factors: Sequence[str], most: int) -> list[TextTable]:
+def grids(table: Metrics, most: int) -> list[TextTable]:
     """A table of means, then of quantiles and probabilities where there are any."""
-    varied = [name for name in factors if frame[name].n_unique() > 1]
-    parts = [_swept(frame, varied, most) if varied else _stations(frame, most)]
+    if varied := [name for name in table.factors if table.frame[name].n_unique() > 1]:
+        return [_swept(table.frame, varied, most)]
+    every = table.rows()
+    classes = {row["class"] for row in every}
+    parts = [_stations(every, classes, most)]
     for metrics, column in (
         (("response_time_quantile", "waiting_time_quantile"), "q"),
         (("queue_length_probability",), "n"),
     ):
-        rows = frame.filter(pl.col("metric").is_in(metrics))
-        if rows.height and not varied:
+        if rows := [row for row in every if row["metric"] in metrics]:
             parts.append(_further(rows, column, most))
     return parts
 
 
-def _stations(frame: pl.DataFrame, most: int) -> TextTable:
-    rows = one_class(frame).filter(pl.col("metric").is_in(list(SHORT)))
-    cells = _cells(rows, ["station", "class"])
+def _stations(every: Rows, classes: Collection[str], most: int) -> TextTable:
+    cells = _cells([row for row in one_class(every, classes) if row["metric"] in SHORT], ["station", "class"])
     shown = [m for m in SHORT if _worth(m, cells)]
     strange = any(r["status"] != "ok" for row in cells.values() for r in row.values())
-    classes = len({key[1] for key in cells}) > 1
-    grid = _grid(["station", *(["class"] if classes else [])], [SHORT[m] for m in shown], strange, len(cells), most)
+    several = len({key[1] for key in cells}) > 1
+    grid = _grid(["station", *(["class"] if several else [])], [SHORT[m] for m in shown], strange, len(cells), most)
     for (station, cls), row in _first(cells, most):
         name = station or "(system)"
         last = [_statuses([row])] if strange else []
-        grid.rows.append((name, *([cls or "(all)"] if classes else []), *_row(row, shown), *last))
+        grid.rows.append((name, *([cls or "(all)"] if several else []), *_row(row, shown), *last))
     return grid
 
 
@@ -141,8 +146,8 @@ def _differ(a: float | None, b: float | None) -> bool:
 
 def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> TextTable:
     """The system at each point, and its busiest station."""
-    rows = one_class(frame).filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
-    cells = _cells(rows, [*varied, "class"])
+    system = frame.filter((pl.col("station") == "") & pl.col("metric").is_in(SYSTEM))
+    cells = _cells(one_class(system.to_dicts(), frame["class"].unique().to_list()), [*varied, "class"])
     shown = [m for m in SYSTEM if any(m in row for row in cells.values())]
     busiest = _busiest(frame, varied)
     strange = any(r["status"] != "ok" for row in cells.values() for r in row.values())
@@ -159,10 +164,10 @@ def _swept(frame: pl.DataFrame, varied: Sequence[str], most: int) -> TextTable:
     return grid
 
 
-def _further(rows: pl.DataFrame, column: str, most: int) -> TextTable:
+def _further(rows: Rows, column: str, most: int) -> TextTable:
     keys = ["station", "class", column]
-    cells = _cells(one_class(rows), keys)
-    names = list(dict.fromkeys(rows["metric"]))
+    cells = _cells(one_class(rows, {row["class"] for row in rows}), keys)
+    names = list(dict.fromkeys(row["metric"] for row in rows))
     grid = _grid(keys, [name.replace("_", " ") for name in names], False, len(cells), most)
     for (station, cls, at), row in _first(cells, most):
         numbers = (_cell(row.get(name)) for name in names)
@@ -170,8 +175,18 @@ def _further(rows: pl.DataFrame, column: str, most: int) -> TextTable:
     return grid
 
 
-def one_class(frame: pl.DataFrame) -> pl.DataFrame:
-    """Without the rows over all classes, where a model has one and they say the same."""
+def one_class(rows: Rows, classes: Collection[str]) -> Rows:
+    """Without the rows over all classes, where a model has one and they say the same. `classes`: all names, "" among them."""
+    named = {(row["station"], row["metric"]) for row in rows if row["class"] != ""}
+    if len(classes) > 2 or not named:
+        return rows
+    single = [row for row in rows if row["class"] != "" and (row["station"], row["metric"]) in named]
+    rest = [row | {"class": max(classes)} for row in rows if (row["station"], row["metric"]) not in named]
+    return single + rest
+
+
+def one_class_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same of a frame."""
     named = frame.filter(pl.col("class") != "").select("station", "metric").unique()
     if frame["class"].n_unique() > 2 or not named.height:
         return frame
@@ -181,10 +196,10 @@ def one_class(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([single, keep.with_columns(pl.lit(frame["class"].max()).alias("class"))])
 
 
-def _cells(rows: pl.DataFrame, keys: Sequence[str]) -> Cells:
+def _cells(rows: Rows, keys: Sequence[str]) -> Cells:
     """Stations in the order of the table, the system last."""
     found: Cells = {}
-    for row in rows.iter_rows(named=True):
+    for row in rows:
         found.setdefault(tuple(row[key] for key in keys), {})[row["metric"]] = row
     if "station" not in keys:
         return found

@@ -29,19 +29,9 @@ if TYPE_CHECKING:
 
 SOURCES = ("measured", "analytic", "simulated", "published")
 COLUMNS = {
-    "station": TEXT,
-    "class": TEXT,
-    "metric": TEXT,
-    "q": NUMBER,
-    "n": WHOLE,
-    "value": NUMBER,
-    "low": NUMBER,
-    "high": NUMBER,
-    "level": NUMBER,
-    "unit": TEXT,
-    "source": TEXT,
-    "status": TEXT,
-}
+    "station": TEXT, "class": TEXT, "metric": TEXT, "q": NUMBER, "n": WHOLE, "value": NUMBER, "low": NUMBER, "high": NUMBER,
+    "level": NUMBER, "unit": TEXT, "source": TEXT, "status": TEXT,
+}  # fmt: skip
 _DEFAULTS: dict[str, Any] = {"station": "", "class": "", "source": "analytic", "status": "ok"}
 KINDS = {name: TEXT if kind == TEXT else NUMBER for name, kind in COLUMNS.items()}
 _PARQUET_KEY = "sojourn.metrics"
@@ -59,6 +49,7 @@ class Metrics:
     def __init__(self, frame: pl.DataFrame, method: str = "", status: str = "ok", message: str = "") -> None:
         self._make: Callable[[], pl.DataFrame] = lambda: _checked(frame)
         self._frame: pl.DataFrame | None = self._make()
+        self._plain: Callable[[], list[dict[str, Any]]] | None = None
         self.method = method
         self.status = status
         self.message = message
@@ -76,14 +67,14 @@ class Metrics:
     @classmethod
     def later(
         cls, make: Callable[[], pl.DataFrame], method: str = "", status: str = "ok", message: str = "",
-        trusted: bool = False,
+        trusted: bool = False, rows: Callable[[], list[dict[str, Any]]] | None = None,
     ) -> Metrics:  # fmt: skip
         """A table whose rows `make` builds when they are first asked for; for solvers that answer in microseconds.
 
-        `trusted`: `make` gives all columns in order, with their types, known names, and null for what is missing.
-        """
+        `trusted`: `make` gives all columns in order, with their types, known names, and null for what is missing. `rows`: makes the
+        same rows without polars."""
         made = cls.__new__(cls)
-        made._make, made._frame = make if trusted else lambda: _checked(make()), None
+        made._make, made._frame, made._plain = make if trusted else lambda: _checked(make()), None, rows
         made.method, made.status, made.message = method, status, message
         return made
 
@@ -94,10 +85,15 @@ class Metrics:
             self._frame = self._make()
         return self._frame
 
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict a row, with all columns."""
+        return self._plain() if self._plain and self._frame is None else self.frame.to_dicts()
+
     @property
     def factors(self) -> list[str]:
         """Names of the factor columns, in order."""
-        return [name for name in self.frame.columns if name not in COLUMNS]
+        plain = self._plain and self._frame is None
+        return [] if plain else [name for name in self.frame.columns if name not in COLUMNS]
 
     def value(
         self, metric: str, station: str = "", cls: str = "", q: float | None = None, n: int | None = None, **factors: Any,
@@ -152,8 +148,7 @@ class Metrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Method, status, message, rows (a dict per line with all columns)."""
-        head = {"method": self.method, "status": self.status, "message": self.message}
-        return {**head, "rows": self.frame.to_dicts()}
+        return {"method": self.method, "status": self.status, "message": self.message, "rows": self.rows()}
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as one object."""
@@ -203,13 +198,13 @@ class Metrics:
         """Stations by quantities: a row for each combination of factors, station and class ("": the system, all classes);
         a column for each metric, in its SI unit, for a quantile with its level (`response_time_quantile_0.99`), for p(n)
         with its n. Null where there is no such value. Of one class alone, what all classes do is not said again."""
-        from sojourn.metrics_view import one_class
+        from sojourn.metrics_view import one_class_frame
 
         parts = ("metric", pl.col("q").cast(pl.String), pl.col("n").cast(pl.String))
         rows = self.frame.with_columns(name=pl.concat_str(*parts, separator="_", ignore_nulls=True))
         index, order = [*self.factors, "station", "class"], rows["name"].unique(maintain_order=True)
         return (
-            one_class(rows)
+            one_class_frame(rows)
             .pivot("name", index=index, values="value", aggregate_function="first")
             .select(*index, *order)
         )
@@ -218,24 +213,24 @@ class Metrics:
         return {"frame": self.frame, "method": self.method, "status": self.status, "message": self.message}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._frame = state["frame"]
+        self._frame, self._plain = state["frame"], None
         self.method, self.status, self.message = state["method"], state["status"], state["message"]
 
     def __repr__(self) -> str:
         from sojourn.metrics_view import text
 
-        return text(self._head(), self.frame, self.factors, self.message)
+        return text(self._head(), self)
 
     def _repr_html_(self) -> str:
         from sojourn.metrics_view import html
 
-        return html(self._head(), self.frame, self.factors, self.message)
+        return html(self._head(), self)
 
     def __rich__(self) -> RenderableType:
         """The tables alone, for a console that knows colours and its width."""
         from sojourn.metrics_view import view
 
-        return view(self.frame, self.factors)
+        return view(self)
 
     def _head(self) -> str:
         return f"Metrics({self.frame.height} rows, method={self.method!r}, status={self.status!r})"

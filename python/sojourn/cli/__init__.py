@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -28,12 +29,14 @@ else:
     )
 
 ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--parallel local:2]"}  # as Python calls it
+COLLECTED = (50_000, 20, 20)  # new objects before circles of them are looked for: imports make many, and none that goes
 INTERRUPTED = "sojourn: interrupted; measured data is kept, temporary files and processes are removed"
 
 
 def main() -> None:
     """Runs the command line; an error of ours becomes one message and its exit code."""
     code: str | int | None = 0
+    gc.set_threshold(*COLLECTED)
     try:
         from sojourn.cli.stop_signals import end_in_good_order
 
@@ -53,6 +56,7 @@ def main() -> None:
 
     too_late()
     _forget_interruption()
+    gc.freeze()  # Python looks through all that is there once more as it ends, a quarter of a short command
     sys.exit(code)
 
 

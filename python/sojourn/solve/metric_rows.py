@@ -18,16 +18,15 @@ from sojourn.metric_names import UNITS
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve import status as outcomes
 from sojourn.solve.further_rows import PERVASIVE, further
+from sojourn.solve.plain_rows import GIVEN, plain_rows
 from sojourn.solve.point_arrays import PointArrays
 from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.table import COLUMNS, Metrics, column_types
 
-GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 FIELDS = {
     "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length",
     "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "blocked_time": "blocked_s",
-    "service_time": "",
-    "loss_probability": "loss",
+    "service_time": "", "loss_probability": "loss",
 }  # fmt: skip
 SUMMED = ("throughput", "utilisation", "queue_length")
 AVERAGED = ("response_time", "waiting_time", "blocked_time", "service_time", "loss_probability")
@@ -54,11 +53,13 @@ def metrics(
     names = set(solution.status).union(*(part.solution.status for part in solution.parts)) or {"ok"}
     text = "\n".join(filter(None, (solution.message, outcomes.message(names))))
 
-    def make() -> pl.DataFrame:
-        points = networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
-        return frame(points, solution, factors or {})
+    def points() -> PointArrays:
+        return networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
 
-    return Metrics.later(make, method, outcomes.worst(names), text, trusted=True)
+    plain = len(networks) == 1 and not (factors or solution.parts)
+    rows = (lambda: plain_rows(_lines(points(), solution), solution.more, solution.status)) if plain else None
+    worst = outcomes.worst(names)
+    return Metrics.later(lambda: frame(points(), solution, factors or {}), method, worst, text, True, rows)
 
 
 def frame(points: PointArrays, s: Solution, factors: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
