@@ -24,9 +24,8 @@ from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.table import COLUMNS, Metrics, column_types
 
 FIELDS = {
-    "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length",
-    "residence_time": "residence_s", "response_time": "", "waiting_time": "waiting_s", "blocked_time": "blocked_s",
-    "service_time": "", "loss_probability": "loss",
+    "throughput": "visit_rate", "utilisation": "utilisation", "queue_length": "queue_length", "residence_time": "residence_s",
+    "response_time": "", "waiting_time": "waiting_s", "blocked_time": "blocked_s", "service_time": "", "loss_probability": "loss",
 }  # fmt: skip
 SUMMED = ("throughput", "utilisation", "queue_length")
 AVERAGED = ("response_time", "waiting_time", "blocked_time", "service_time", "loss_probability")
@@ -56,8 +55,8 @@ def metrics(
     def points() -> PointArrays:
         return networks if isinstance(networks, PointArrays) else PointArrays.of(networks)
 
-    plain = len(networks) == 1 and not (factors or solution.parts)
-    rows = (lambda: plain_rows(_lines(points(), solution), solution.more, solution.status)) if plain else None
+    one = len(networks) == 1 and not (factors or solution.parts)
+    rows = (lambda: plain_rows(_lines(points(), solution), solution.more, solution.status)) if one else None
     worst = outcomes.worst(names)
     return Metrics.later(lambda: frame(points(), solution, factors or {}), method, worst, text, True, rows)
 
