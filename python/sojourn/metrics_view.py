@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import polars as pl
 from rich.console import Group, RenderableType
@@ -19,9 +19,6 @@ from rich.text import Text
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.terminal import SafeConsole, shown
 from sojourn.units import quantity
-
-if TYPE_CHECKING:
-    from sojourn.table import Metrics
 
 SHORT = {
     "arrival_rate": "arrivals",
@@ -45,6 +42,18 @@ Rows = list[dict[str, Any]]
 Cells = dict[tuple[Any, ...], dict[str, dict[str, Any]]]
 
 
+class ShownTable(Protocol):
+    """What is shown: `Metrics`."""
+
+    message: str
+
+    @property
+    def frame(self) -> pl.DataFrame: ...
+    @property
+    def factors(self) -> list[str]: ...
+    def rows(self) -> Rows: ...
+
+
 @dataclass
 class TextTable:
     """A table as text: `left` names what a row is of, `right` its quantities; `left_out` rows are not shown."""
@@ -66,7 +75,7 @@ class TextTable:
         return f"… {self.left_out} more rows; .frame has all" if self.left_out else ""
 
 
-def view(table: Metrics, most: int = MOST) -> RenderableType:
+def view(table: ShownTable, most: int = MOST) -> RenderableType:
     """The tables for a terminal: as wide as they are, or row by row where it is narrower."""
     parts: list[RenderableType] = []
     for grid in grids(table, most):
@@ -79,7 +88,7 @@ def view(table: Metrics, most: int = MOST) -> RenderableType:
     return Group(*parts)
 
 
-def text(head: str, table: Metrics, most: int = 30) -> str:
+def text(head: str, table: ShownTable, most: int = 30) -> str:
     """`head`, the tables and the message as plain text."""
     console = SafeConsole(width=TEXT_WIDTH, no_color=True)
     with console.capture() as capture:
@@ -88,7 +97,7 @@ def text(head: str, table: Metrics, most: int = 30) -> str:
     return "\n".join([shown(head), *lines, *map(shown, table.message.splitlines())])
 
 
-def html(head: str, table: Metrics, most: int = 30) -> str:
+def html(head: str, table: ShownTable, most: int = 30) -> str:
     """The same for a notebook; everything that comes from a model is escaped."""
     parts = [f"<div>{escape(head)}</div>"]
     for grid in grids(table, most):
@@ -102,7 +111,7 @@ def _line(tag: str, cells: Iterable[str], sides: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}{s}>{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))}</tr>"
 
 
-def grids(table: Metrics, most: int) -> list[TextTable]:
+def grids(table: ShownTable, most: int) -> list[TextTable]:
     """A table of means, then of quantiles and probabilities where there are any."""
     if varied := [name for name in table.factors if table.frame[name].n_unique() > 1]:
         return [_swept(table.frame, varied, most)]

@@ -8,7 +8,7 @@ with ten stations is 150 000 rows, made in a few milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from sojourn.metric_names import UNITS
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve import status as outcomes
 from sojourn.solve.further_rows import PERVASIVE, further
-from sojourn.solve.plain_rows import GIVEN, plain_rows
+from sojourn.solve.plain_rows import GIVEN, MetricRow, plain_rows
 from sojourn.solve.point_arrays import PointArrays
 from sojourn.solve.solution import PartialSolution, Solution
 from sojourn.table import COLUMNS, Metrics, column_types
@@ -29,19 +29,6 @@ FIELDS = {
 }  # fmt: skip
 SUMMED = ("throughput", "utilisation", "queue_length")
 AVERAGED = ("response_time", "waiting_time", "blocked_time", "service_time", "loss_probability")
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """One line of the table at all points."""
-
-    station: str
-    cls: str
-    metric: str
-    value: Array
-    low: Array | None = None
-    high: Array | None = None
-    why: str = "idle"  # the status of a number that is missing at a point that is ok
 
 
 def metrics(

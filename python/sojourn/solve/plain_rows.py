@@ -5,17 +5,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from sojourn.metric_names import UNITS
+from sojourn.model.network_arrays import Array
 from sojourn.solve.further_rows import LINE, PERVASIVE
 from sojourn.table import COLUMNS
 
-if TYPE_CHECKING:
-    from sojourn.solve.metric_rows import MetricRow
-
 GIVEN = ("service_time", "arrival_rate")  # rows that repeat the model
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One line of the table at all points."""
+
+    station: str
+    cls: str
+    metric: str
+    value: Array
+    low: Array | None = None
+    high: Array | None = None
+    why: str = "idle"  # the status of a number that is missing at a point that is ok
 
 
 def plain_rows(lines: Iterable[MetricRow], more: Sequence[Mapping[str, Any]], status: Sequence[str]) -> list[Row]:
