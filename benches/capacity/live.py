@@ -4,10 +4,10 @@
     python benches/capacity/live.py --out FOLDER [NAME …] [--seconds 3100]
     python benches/capacity/live.py --summary FOLDER
 
-For each service, in the order of `live_services.py`: a closed loop of 64 users tells where it saturates; one run at 75 % of that gives the
-limit of the objective; three runs of the truth; `sojourn capacity` is asked with that limit and nothing else but `--within 60s`; more runs
-of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is known to
-2 %, or the service's part of the time that is left is over, but not before there are eight. So the answer's figures do not steer
+For each service, in the order of `live_services.py`: a closed loop of 64 users tells where it saturates; four runs of the truth, whose
+figure at 75 % of that is the limit of the objective; `sojourn capacity` is asked with that limit and nothing else but `--within 50s`; more
+runs of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is
+known to 2 %, or the service's part of the time that is left is over, but not before there are eight. So the answer's figures do not steer
 them, but the time that its search takes limits how many there are.
 
 An answer is a rate with an interval whose ends are both known and above 0. `inside`: it holds the middle of the truth's; `agrees`: the two
@@ -44,13 +44,13 @@ from typing import Any
 
 from live_services import SERVICES, running  # type: ignore[import-not-found]
 from live_table import is_answer, summary  # type: ignore[import-not-found]
-from truth import TruthRuns  # type: ignore[import-not-found]
+from truth import FIRST, TruthRuns  # type: ignore[import-not-found]
 
 import sojourn as sj
 from sojourn.errors import Busy
 from sojourn.query.objectives import judge, read_objectives
 
-USERS, SHARE, BEFORE = 64, 0.75, 3
+USERS = 64
 WAITS = 300  # for another measurement to end, s
 HALF = (  # until its parent is gone
     "import os, sys, time\nwhile os.getppid() == int(sys.argv[1]):\n end = time.monotonic() + 0.05\n"
@@ -72,13 +72,13 @@ class Plan:
 
     closed_s: float = 4.0
     run_s: float = 5.0
-    within: str = "60s"
+    within: str = "50s"
     least: int = 8
     most: int = 14
-    service_s: float = 100.0
+    service_s: float = 90.0
 
 
-DRY = Plan(1.0, 1.0, "", 4, 4, 0.0)
+DRY = Plan(1.0, 1.0, "", 5, 5, 0.0)
 
 
 @contextmanager
@@ -104,19 +104,19 @@ def run(name: str, out: Path, plan: Plan, until_s: float) -> dict[str, Any]:
             return _measured(url, folder / called, service.figure, given)
 
         full, _ = measured("full", plan.closed_s, users=[USERS])
-        limit_s = float(f"{measured('limit', plan.run_s, rates_per_s=[SHARE * full])[1]:.3g}")
-        objective = f"{service.figure} < {limit_s * 1e3:.4g}ms"
-        runs = TruthRuns(limit_s, full)
+        runs = TruthRuns(full)
 
         def one_more(runs: TruthRuns, number: int) -> TruthRuns:
             with suppress(NoFigureError):
                 return runs.with_run(*measured(f"truth-{number}", plan.run_s, rates_per_s=[runs.next_rate()]))
             return runs
 
-        for number in range(BEFORE):
+        for number in range(len(FIRST)):
             runs = one_more(runs, number)
+        runs = runs.limited()
+        objective = f"{service.figure} < {runs.limit_s * 1e3:.4g}ms"
         found = _asked(url, objective, folder / "capacity", plan, name)
-        for number in range(BEFORE, plan.most):
+        for number in range(len(FIRST), plan.most):
             if number >= plan.least and (runs.enough() or time.monotonic() + plan.run_s > until_s):
                 break
             runs = one_more(runs, number)

@@ -1,5 +1,8 @@
 """Where a measured figure crosses a limit: which rates to run for that in little time, and what the runs say.
 
+The limit is what the first runs say of the figure at 75 % of saturation (`limited`), so that there is a crossing among the runs. That makes
+no truth better than it is: an error of these runs shifts limit and crossing alike.
+
 A run costs seconds, and two runs at the same rate differ by 10 to 30 % where the limit lies. So many short independent runs are made
 close around the crossing, below and above it by turns: the next is placed by all runs so far. The figure is exp(a + b x), x =
 -ln(1 - rate/(1.05 saturation)), in which an M/M/1 queue is nearly a straight line: a gamma regression (P. McCullagh, J. A. Nelder,
@@ -19,7 +22,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 LEVEL = 0.9
-FIRST = (0.75, 0.68, 0.82)  # shares of saturation of the first runs, before anything is known
+SHARE, FIRST = (
+    0.75,
+    (0.66, 0.84, 0.72, 0.8),
+)  # shares of saturation: of the crossing that is wanted, and of the first runs
 APART, LOWEST, HIGHEST = 0.13, 0.45, 0.92  # from the crossing, of it; shares of saturation
 BEYOND = 1.05  # the pole of x, over the saturation that a closed loop saw
 USUAL_SLOPE, SLOPE_SD, RUN_SD = 1.0, 0.5, 0.15  # what is believed before the runs; only for where to run
@@ -43,8 +49,8 @@ class Crossing:
 class TruthRuns:
     """Runs so far: rates that came, 1/s, and figures, s, beside the limit, s, and the saturation of a closed loop, 1/s."""
 
-    limit_s: float
     full_per_s: float
+    limit_s: float = 1.0
     rates: Sequence[float] = ()
     figures: Sequence[float] = ()
 
@@ -52,16 +58,27 @@ class TruthRuns:
         """With one more."""
         return replace(self, rates=(*self.rates, rate_per_s), figures=(*self.figures, figure_s))
 
+    def limited(self) -> TruthRuns:
+        """With the limit that the runs so far have at `SHARE` of saturation, to three digits."""
+        slope, start = self._line()
+        told_s = self.limit_s * math.exp(start + slope * -math.log1p(-SHARE / BEYOND))
+        return replace(self, limit_s=float(f"{told_s:.3g}"))
+
+    def _line(self) -> tuple[float, float]:
+        """Slope and start of the logarithm of figure over limit, over x, with what is believed of the slope."""
+        terms = np.vander(self._x(), 2) / RUN_SD
+        logs = np.log(np.asarray(self.figures) / self.limit_s) / RUN_SD
+        terms, logs = np.vstack([terms, [1 / SLOPE_SD, 0.0]]), np.append(logs, USUAL_SLOPE / SLOPE_SD)
+        (slope, start), *_ = np.linalg.lstsq(terms, logs, rcond=None)
+        return float(slope), float(start)
+
     def next_rate(self) -> float:
         """Of the next run, 1/s: below and above of where the runs so far have the crossing, by turns."""
         number = len(self.rates)
         if number < len(FIRST):
             return FIRST[number] * self.full_per_s
-        terms = np.vander(self._x(), 2) / RUN_SD
-        logs = np.log(np.asarray(self.figures) / self.limit_s) / RUN_SD
-        terms, logs = np.vstack([terms, [1 / SLOPE_SD, 0.0]]), np.append(logs, USUAL_SLOPE / SLOPE_SD)
-        (slope, start), *_ = np.linalg.lstsq(terms, logs, rcond=None)
-        at = self._rate(-start / max(slope, 0.2)) if slope > 0 else FIRST[0] * self.full_per_s
+        slope, start = self._line()
+        at = self._rate(-start / max(slope, 0.2)) if slope > 0 else SHARE * self.full_per_s
         share = at / self.full_per_s * (1 + (APART if number % 2 else -APART))
         return min(max(share, LOWEST), HIGHEST) * self.full_per_s
 

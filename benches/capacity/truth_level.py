@@ -4,9 +4,9 @@
 
 Services: one or four servers, exponential, constant, two lengths or lognormal (squared coefficient of variation 4), 250 to 1 000/s at
 saturation, each run off by 5 or 10 % more (lognormal, mean 1), which no longer run removes. These errors are independent: spells that
-several runs of a truth share are not simulated. The limit lies between 62 and 86 % of saturation; a closed loop tells saturation with
-3 %. A run is 5 s, the first half second of which does not count, from empty. A truth has as many runs as fit into 60 s with 0.9 s between
-them, or ends where it says. Live the time of the search decides how many fit.
+several runs of a truth share are not simulated. The limit is what the first four runs say of 75 % of saturation, which a closed loop
+tells with 3 %. A run is 5 s, the first half second of which does not count, from empty. A truth has as many runs as fit into 47 s with
+0.9 s between them, or ends where it says. Live the time of the search decides how many fit.
 
 "Holds": the middle is off by no more than the half-width, of the true crossing; as `truth.py` states it, an interval symmetric about the
 middle that is as wide as Fieller's.
@@ -23,10 +23,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
-from truth import LEVEL, Crossing, TruthRuns  # type: ignore[import-not-found]
+from truth import FIRST, LEVEL, Crossing, TruthRuns  # type: ignore[import-not-found]
 
-RUN_S, WARM_S, BETWEEN_S, BUDGET_S = 5.0, 0.5, 0.9, 60.0
-GRID = np.linspace(0.6, 0.88, 8)
+RUN_S, WARM_S, BETWEEN_S, BUDGET_S = 5.0, 0.5, 0.9, 47.0
+GRID = np.linspace(0.5, 0.94, 12)
 LONG = 400_000
 LAWS = {"exponential": 1.0, "constant": 0.0, "two lengths": 1.6, "lognormal": 4.0}
 FIGURES = ("mean", "p90", "p95")
@@ -69,9 +69,8 @@ def curves(law: str, servers: int) -> dict[str, NDArray[np.float64]]:
 
 def truth(law: str, servers: int, name: str, draw: np.random.Generator) -> tuple[Crossing, float, int]:
     """What the runs say, the true crossing, and the number of runs; rates in 1/s."""
-    full, share, noise = draw.uniform(250, 1000), draw.uniform(0.62, 0.86), draw.choice([0.05, 0.1])
-    limit = math.exp(np.interp(share, GRID, np.log(curves(law, servers)[name]))) * servers / full
-    runs = TruthRuns(limit, full * math.exp(draw.normal(0, 0.03)))
+    full, noise = draw.uniform(250, 1000), draw.choice([0.05, 0.1])
+    runs = TruthRuns(full * math.exp(draw.normal(0, 0.03)))
     spent = 0.0
     while spent + RUN_S <= BUDGET_S and not runs.enough():
         rate = runs.next_rate()
@@ -81,6 +80,8 @@ def truth(law: str, servers: int, name: str, draw: np.random.Generator) -> tuple
         off = math.exp(draw.normal(-(noise**2) / 2, noise))
         runs = runs.with_run(len(found) / (RUN_S - WARM_S), figure(found, name) * off)
         spent += RUN_S + BETWEEN_S
+        runs = runs.limited() if len(runs.rates) == len(FIRST) else runs
+    share = float(np.interp(math.log(runs.limit_s * full / servers), np.log(curves(law, servers)[name]), GRID))
     return runs.crossing(), share * full, len(runs.rates)
 
 

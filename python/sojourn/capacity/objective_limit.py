@@ -154,12 +154,16 @@ class _Asked:
         logs = np.log(values[ok] / said[:, ok])
         return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, slope, made)
 
-    def factors(self, rate_per_s: float, count: int) -> Array:
-        """`count` draws of the factor, at a rate: each of what its own draw of the model says at the rates that were run, so that the
-        level of a draw is that of the runs where these are near; of fewer draws than there are the median stands for all."""
+    def factors(self, rates_per_s: Array, around_per_s: float, count: int) -> Array:
+        """`count` draws of the factor at each rate, a line around one of them: each of what its own draw of the model says at rates that
+        were run, so that a draw has the level of the runs where these are near, at low rates too; of fewer draws than there are the median
+        stands for all."""
+        away = np.log(rates_per_s / around_per_s)
         if not len(self.rates):
-            return np.exp(self.before * _normal(count))
-        terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / rate_per_s)])
+            return np.asarray(
+                np.exp(self.before * _normal(count)[:, None] + self.slope * _normal(count, 0, 1)[:, None] * away)
+            )
+        terms = np.stack([np.ones(len(self.rates)), np.log(self.rates / around_per_s)])
         weighted = terms / self.errors**2
         before = np.diag([1 / self.before**2, 1 / self.slope**2])
         covariance = np.linalg.inv(weighted @ terms.T + before)
@@ -171,13 +175,16 @@ class _Asked:
             (STATED + float(left @ left)) / degrees, 1.0
         )  # runs may differ by more than they state
         covariance = np.linalg.inv(weighted @ terms.T + before)
-        centre = logs @ (covariance @ weighted)[0]
-        return np.asarray(np.exp(centre + _normal(count, degrees) * np.sqrt(covariance[0, 0])))
+        lower = np.linalg.cholesky(covariance)
+        drawn = np.stack([_normal(count, degrees), _normal(count, degrees, 1)], axis=1) @ lower.T
+        level, slope = (logs @ (covariance @ weighted).T + drawn).T
+        return np.asarray(np.exp(level[:, None] + slope[:, None] * away))
 
 
-def _normal(count: int, degrees: int = 0) -> Array:
-    """Values of a standard normal law, or of Student's of so many degrees of freedom, as its quantiles in a random order."""
-    at = np.random.default_rng(SEED).permutation((np.arange(count) + 0.5) / count)
+def _normal(count: int, degrees: int = 0, number: int = 0) -> Array:
+    """Values of a standard normal law, or of Student's of so many degrees of freedom, as its quantiles in a random order; by `number` in
+    another."""
+    at = np.random.default_rng(SEED + number).permutation((np.arange(count) + 0.5) / count)
     return np.asarray(stats.t.ppf(at, degrees) if degrees else stats.norm.ppf(at))
 
 
@@ -237,7 +244,7 @@ def _limits(
             told = found[one.quantity][:, 0, :]
         else:
             told = quantiles_by_means(predictor, settings, rates, quantile, draws)
-        limits.append(_crossings(rates, one.factors(answer_per_s, len(told))[:, None] * told, one.limit_s))
+        limits.append(_crossings(rates, one.factors(rates, answer_per_s, len(told)) * told, one.limit_s))
     return np.stack(limits)
 
 

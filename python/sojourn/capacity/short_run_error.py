@@ -29,7 +29,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import BATCHES
 
 ALL = ("", "response_time")
-DRAWS = 40
+DRAWS = 20
 
 
 def answered_s(folder: RunFolder) -> NDArray[np.float64] | None:
@@ -75,13 +75,33 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
 
 
 def modelled_error(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Relative standard error of the mean response time R of one request, at each rate; of n requests it is this over sqrt(n).
+    """Relative standard error of the mean response time of one request, at each rate; of n requests it is this over sqrt(n).
 
-    (1 + c²)g + c q, where g = d ln R/d ln rate, c² is of the service at the station with the largest demand, and q the share of R that is
-    no pure delay. For M/M/1 it is exact: (1 + rho)/(1 - rho) (D. J. Daley, The Serial Correlation Coefficients of Waiting Times in a
-    Stationary Single Server Queue, J. Austral. Math. Soc. 8 (1968), 683-699); near saturation that of M/G/1; where nobody waits that of
-    independent times. 0 where the model is full. Raises what a predictor does.
+    Of models that are averaged it is the root of the mean square by their weights (law of total variance): which of them is true is not
+    known, and one of constant times gives a run a small error. 0 where all are full.
+    Raises what a predictor does, where none of them answers.
     """
+    squares, whole = np.zeros(len(rates_per_s)), np.zeros(len(rates_per_s))
+    refused: SojournError | None = None
+    for weight, model in fitted.weighted:
+        assert isinstance(model, FittedModel), "made by a fit or read from a file"
+        try:
+            error = _error_by(model, rates_per_s)
+        except SojournError as why:
+            refused = why
+            continue
+        squares += weight * error**2
+        whole += weight * (error > 0)  # a model that is full there says nothing of the run
+    if refused is not None and not whole.any():
+        raise refused
+    return np.asarray(np.sqrt(squares / np.maximum(whole, 1e-12)))
+
+
+def _error_by(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """That by a single model: (1 + c²)g + c q, where g = d ln R/d ln rate, R the mean, c² is of the service at the station with the largest
+    demand, and q the share of R that is no pure delay. For M/M/1 it is exact: (1 + rho)/(1 - rho) (D. J. Daley, The Serial Correlation
+    Coefficients of Waiting Times in a Stationary Single Server Queue, J. Austral. Math. Soc. 8 (1968), 683-699); near saturation that of
+    M/G/1; where nobody waits that of independent times. 0 where the model is full."""
     predictor, mean = predictor_of(fitted, {}), Quantity("response_time")
     at_s, growth = steepness(predictor, rates_per_s, mean, DRAWS)
     network = fitted.model.network

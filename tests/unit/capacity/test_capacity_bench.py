@@ -22,6 +22,7 @@ def bench(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
         spec = importlib.util.spec_from_file_location(f"capacity_bench_{name}", BENCH / f"{name}.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)  # where dataclasses look for it
         spec.loader.exec_module(module)
         return module
 
@@ -63,3 +64,17 @@ def test_an_interval_without_the_part_of_the_machine_is_that_before_it_was_widen
     assert by_hand[0] == pytest.approx(100 * math.exp(-0.02844), rel=1e-4)
     with pytest.raises(ValueError, match="give --machine 0"):
         run.without_machine({"seed": 1, "value": 100.0, "low": 99.0, "high": 110.0}, 0.025)
+
+
+def test_the_limit_of_a_truth_is_what_its_first_runs_say_at_75_per_cent(bench) -> None:  # type: ignore[no-untyped-def]
+    """M/M/1, R = 1/(mu - lambda): 4/mu at 75 %."""
+    runs = bench("truth").TruthRuns(200.0)
+    for _ in range(4):
+        rate = runs.next_rate()
+        runs = runs.with_run(rate, 1 / (200 - rate))
+    runs = runs.limited()
+    assert runs.limit_s == pytest.approx(0.02, rel=0.03)
+    for _ in range(4):
+        rate = runs.next_rate()
+        runs = runs.with_run(rate, 1 / (200 - rate))
+    assert runs.crossing().rate_per_s == pytest.approx(200 - 1 / runs.limit_s, rel=0.01)

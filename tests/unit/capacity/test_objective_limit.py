@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from mmm_runs import FREE, ONE, OPEN, erlang_c, mmm_run
 
 import sojourn as sj
-from sojourn.capacity.objective_limit import MeasuredFigures, limit_of
+from sojourn.capacity.objective_limit import MeasuredFigures, _Asked, limit_of
 from sojourn.fit import FitRuns, fit
+from sojourn.plan.objective import Quantity
 from sojourn.query.objectives import read_objectives
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0)
@@ -50,3 +52,16 @@ def test_without_an_objective_it_is_saturation() -> None:
     fitted = fit(FitRuns([mmm_run(rate) for rate in RATES]), sj.Model.parse(OPEN % FREE), seed=1)
     found = limit_of(fitted, [], [MeasuredFigures(80.0, {}, 0.02)], None, 0.9)
     assert found.value == pytest.approx(100, rel=0.03)  # two servers, 20 ms
+
+
+def test_the_factor_at_a_rate_that_was_run_is_known_where_that_at_the_answer_is_not() -> None:
+    """A run at 10/s knows its quantile to 1 %. At 100/s it is a level of N(0, 0.25) that a slope of N(0, 0.5) must explain over ln 10: a
+    variance of 1/(1/0.25² + 1/(0.5 ln 10)²), with Student's 4 degrees of freedom (2.132 at 95 %, any table)."""
+    asked = _Asked(
+        0.1, Quantity("response_time", q=0.99), np.array([10.0]), np.zeros((2000, 1)), np.array([0.01]), 0.25, 0.5
+    )
+    logs = np.log(asked.factors(np.array([10.0, 100.0]), 100.0, 2000))
+    low, high = np.quantile(logs, [0.05, 0.95], axis=0)
+    spread = 1 / math.sqrt(1 / 0.25**2 + 1 / (0.5 * math.log(10)) ** 2)
+    assert (high - low)[1] / 2 == pytest.approx(2.132 * spread, rel=0.03)
+    assert (high - low)[0] / 2 < 0.05

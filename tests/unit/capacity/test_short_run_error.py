@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,20 @@ def test_of_constant_service_and_of_a_delay() -> None:
     text = "[stations.net]\nkind = 'delay'\n" + ONE.rstrip() + "\nnet = { user = { free = true, low = 0 } }\n"
     one = modelled_error(fit(FitRuns(behind), sj.Model.parse(text), seed=1), np.array([1.0]))[0]
     assert one == pytest.approx(0.008 / 0.048, rel=0.2)
+
+
+def test_of_models_that_are_averaged() -> None:
+    """M/M/1 and M/D/1 with equal weights at half of saturation: the root of the mean square. R/S of M/D/1 is (2 - rho)/(2 - 2 rho), so that
+    g = rho (1/(1 - rho) - 1/(2 - rho)) = 1/3; without a variance of service the error is g. That of M/M/1 is 3."""
+    text = ONE.replace("{ free = true }", '{ kind = "deterministic", mean = { free = true } }')
+    constant_s = {rate: (2 - rate / FULL) / (2 - 2 * rate / FULL) / FULL for rate in (50.0, 70.0, 85.0, 100.0)}
+    runs = [mmm_run(rate, service_s=1 / FULL, delay_s=0.0, servers=1) for rate in constant_s]
+    means = [{**run.means, ("", "response_time"): (constant_s[run.factors["rate_per_s"]], 0.01)} for run in runs]
+    constant = fit(
+        FitRuns([replace(run, means=own) for run, own in zip(runs, means, strict=True)]), sj.Model.parse(text), seed=1
+    )
+    both = replace(fitted(), alternatives=((0.5, constant),))
+    assert modelled_error(both, np.array([FULL / 2]))[0] == pytest.approx(math.sqrt((3**2 + (1 / 3) ** 2) / 2), rel=0.1)
 
 
 def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
