@@ -39,7 +39,10 @@ OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
 STATED = 4  # degrees of freedom with which runs are believed to differ by what they state (Gelman et al. (2013), 2.6)
 WIDENINGS = 4  # of the rates that are looked at, where an end of the interval is one of theirs
-LEAST_ERROR = 0.02
+LEAST_ERROR, MOST_ERROR = (
+    0.02,
+    0.5,
+)  # where nobody waits, what is said of waiting grows beyond what a quantile can be off by
 LEAST_WAITING = 0.02  # of a mean, in that error
 SEED = 1
 
@@ -65,7 +68,7 @@ class MeasuredFigures:
         if not self.mean_s:
             return max(as_mean * self.error, LEAST_ERROR)
         more = max(value_s - least_s, 0.0) / max(self.mean_s - least_s, self.mean_s * LEAST_WAITING)
-        return max(as_mean * self.error * self.mean_s * more / value_s, LEAST_ERROR)
+        return min(max(as_mean * self.error * self.mean_s * more / value_s, LEAST_ERROR), MOST_ERROR)
 
 
 def quantity_of(one: Objective) -> Quantity:
@@ -158,7 +161,8 @@ class _Asked:
         """`count` draws of the factor at each rate, a line around one of them: each of what its own draw of the model says at rates that
         were run, so that a draw has the level of the runs where these are near, at low rates too; of fewer draws than there are the median
         stands for all."""
-        away = np.log(rates_per_s / around_per_s)
+        lowest = self.rates.min() if len(self.rates) else 0.0  # below it the factor is that of the lowest run
+        away = np.log(np.maximum(rates_per_s, lowest) / around_per_s)
         if not len(self.rates):
             return np.asarray(
                 np.exp(self.before * _normal(count)[:, None] + self.slope * _normal(count, 0, 1)[:, None] * away)
