@@ -59,7 +59,7 @@ def test_runs_that_differ_by_more_than_they_state_tell_less() -> None:
     def spread(logs: list[float]) -> float:
         told = np.tile(logs, (200, 1))
         asked = _Asked(0.05, Quantity("response_time", q=0.99), rates, told, np.full(5, 0.03), 0.25)
-        return float(np.log(asked.factors(290.0, 200)).std())
+        return float(np.log(asked.factors(np.array([290.0]), 290.0, 200)).std())
 
     alike, apart = spread([0.0] * 5), spread([0.16, -0.12, 0.11, -0.13, 0.02])
     assert alike == pytest.approx(0.03 / np.sqrt(5) * np.sqrt(8 / 6), rel=0.1)  # Student's t of 8 degrees of freedom
