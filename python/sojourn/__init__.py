@@ -13,16 +13,16 @@ Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Poo
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
-           Unknown, NumberByFactor, MeasuredParameter: of parameters; replaced: with other numbers
+           Unknown, NumberByFactor, ParameterFromRuns: of parameters; replaced: with other numbers
 Solve      solve, sweep, methods; two_class, mmm, cite; simulate, compare_simulated; laws: operational laws on numbers and tables
 Fit        fit, fit_rivals, FittedModel; scalability: usl, fit_usl
-Predict    predict, gain
+Predict    predict, capacity_ratio
 Plan       plan
 Validate   validate
 Design     design: experiment designs, made and analysed
 Query      query: a question to run folders and models
 Control    control: policies of capacity on a simulated queue; Set: what a policy wants
-Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, Point, Factor, Resource, FitTemplate, Analysis;
+Study      run_study; of one's own: System, CallSystem, VirtualSystem, Session, Point, Factor, MeasuredResource, FitTemplate, Analysis;
            Case: what a package of cases brings
 Report     Document, write_html
 Errors     SojournError and its tree in sojourn.errors
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from sojourn.fit import fit_rivals as fit_rivals
     from sojourn.fit import predict as predict
     from sojourn.fit import validate as validate
-    from sojourn.fit.saturation_gain import gain as gain
+    from sojourn.fit.capacity_ratio import capacity_ratio as capacity_ratio
     from sojourn.fit.scalability_law import fit_usl as fit_usl
     from sojourn.fit.scalability_law import usl as usl
     from sojourn.fit.trace_visits import trace_visits as trace_visits
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from sojourn.query.query import query as query
     from sojourn.report import Document as Document
     from sojourn.report import write_html as write_html
-    from sojourn.runs.resources import Resource as Resource
+    from sojourn.runs.resources import MeasuredResource as MeasuredResource
     from sojourn.runs.run_folder import RunFolder as RunFolder
     from sojourn.simulate import compare_simulated as compare_simulated
     from sojourn.simulate.simulate import simulate as simulate
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
 _MODEL = (
     "Breakdowns NumberByFactor Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
     "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
-    "Uniform Weibull MeasuredParameter Unknown replaced"
+    "Uniform Weibull ParameterFromRuns Unknown replaced"
 )
 _ROOMS = "cli control design diagnosis errors file_errors files lab laws model report runs stats study terminal units"
 # name → the module that has it; a module has itself
@@ -128,7 +128,7 @@ _HOMES = {
     "measure": "measure",
     "oscillation": "diagnosis.oscillation",
     "plan": "plan",
-    "gain": "fit.saturation_gain",
+    "capacity_ratio": "fit.capacity_ratio",
     "query": "query",
     "Document": "report",
     "write_html": "report",
@@ -148,7 +148,7 @@ _HOMES = {
     "compare": "compare",
     "CallSystem": "study.kinds.call_system",
     "FitTemplate": "study.fit_templates",
-    "Resource": "runs.resources",
+    "MeasuredResource": "runs.resources",
     "VirtualSystem": "study.kinds.simulated_model",
     "trace_visits": "fit.trace_visits",
     "Metrics": "table",
@@ -164,6 +164,9 @@ _FORMER = {
     "http_load": ("load.http_load", "http_load", "load, or sojourn.load.http_load.http_load"),
     "kv_load": ("load.kv_load", "kv_load", "load, or sojourn.load.kv_load.kv_load"),
     "messages_load": ("load.messages_load", "messages_load", "load, or sojourn.load.messages_load.messages_load"),
+    "gain": ("fit", "capacity_ratio", "capacity_ratio"),
+    "Resource": ("runs", "MeasuredResource", "MeasuredResource"),
+    "MeasuredParameter": ("model", "ParameterFromRuns", "ParameterFromRuns"),
     "execute": ("measure.execute_run", "execute", "load, or sojourn.measure.execute_run.execute"),
 }
 

@@ -53,5 +53,5 @@ def test_recovery_and_blind_prediction() -> None:
     beside = chosen.best.validate(spread, 0.9, up_to=0.8)
     assert beside.filter(metric="response_time")["error"].abs().median() < 0.08
     one, two = ({"cores": 2, "nics": n, "rate_per_s": 100.0} for n in (1, 2))
-    value, low, high = sj.gain(chosen.best, one, two)
+    value, low, high = sj.capacity_ratio(chosen.best, one, two)
     assert low < (2 / (S + CLIENT + A)) * (S + CLIENT + A / 2) < high and value > 1.6

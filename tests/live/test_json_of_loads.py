@@ -78,7 +78,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
         kv.stop()
         messages.close()
     image = tmp_path_factory.mktemp("disk") / "disk.img"
-    found["block"] = load(f"file:{image}", "--iops", 100, "--span", "4m", "--read", 0.5, "--fsync", 5)
+    found["block"] = load(f"file:{image}", "--iops", 100, "--span", "4m", "--read", 0.5, "--fsync-every", 5)
     yield found
 
 

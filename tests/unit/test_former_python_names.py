@@ -13,7 +13,15 @@ from sojourn.errors import InputError
 
 # verbs whose work has another name, or no single function, from Python
 ELSEWHERE = {"calc", "control", "cpu", "design", "doctor", "examples", "lab", "report", "serve", "study", "try"}
-FORMER = {"fit_model": "fit", "observe_runs": "fit", "http_load": "load", "execute": "load"}
+FORMER = {
+    "fit_model": "fit",
+    "observe_runs": "fit",
+    "http_load": "load",
+    "execute": "load",
+    "gain": "capacity_ratio",
+    "Resource": "MeasuredResource",
+    "MeasuredParameter": "ParameterFromRuns",
+}
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS.keys() - ELSEWHERE))

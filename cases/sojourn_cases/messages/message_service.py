@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.lab import Environment, LoopbackBackend, NamespaceBackend, WorkerProcess, environment, owned_folder
 from sojourn.load import messages_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.messages.disk_flush_time import flush_s
@@ -86,7 +86,7 @@ class MessageSystemBase(System):
         return found | {"clients": max(int(found["clients"]), int(found["middlewares"]))}
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"client": None, "middleware": None, "database": None}
 
 
@@ -174,9 +174,11 @@ class MessagesSession:
         pids = folder.manifest["pids"]
         cores = float(len(os.sched_getaffinity(0)))
         resources = {
-            "client": Resource(1.0, (pids["generator"],)),
-            "middleware": Resource(cores, tuple(services.pids.values())),
-            "database": Resource(cores, tuple(pid for name, pid in pids.items() if name.startswith("postgres"))),
+            "client": MeasuredResource(1.0, (pids["generator"],)),
+            "middleware": MeasuredResource(cores, tuple(services.pids.values())),
+            "database": MeasuredResource(
+                cores, tuple(pid for name, pid in pids.items() if name.startswith("postgres"))
+            ),
         }
         rows = service_rows(
             folder, [ServiceLog.read(logs / f"{k}.rec") for k in range(len(services.urls))], point.factors

@@ -30,7 +30,7 @@ from sojourn.lab import (
 from sojourn.lab import cores as all_cores
 from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import Resource, RunFolder, add_resources, metrics_row
+from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
@@ -128,7 +128,7 @@ class BulletinSystem(System):
         return TierCores(shared, {**dict.fromkeys(self.tiers, front), self.tiers[-1]: last}, client)
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         disk = (database_disk.NAME,) if self.options.disk else ()
         return dict.fromkeys((CLIENT, *self.tiers, "cpu", *disk))
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.lab import environment
-from sojourn.runs import Resource, RunFolder, add_resources, metrics_row
+from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
 from sojourn.simulate import record_run, write_run
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.ntier.simulated_bulletin import (
@@ -73,7 +73,7 @@ class SimulatedBulletin(System):
         return found | {"machine_cores": 2 * self.options.package_cores + int(found["client_cores"])}
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return dict.fromkeys(("client", *TIERS, "cpu", "disk"))
 
     def place(self) -> AbstractContextManager[Any]:
@@ -119,10 +119,13 @@ class SimulatedSession:
             },
         )  # fmt: skip
         n, client = float(len(chosen)), float(factors["client_cores"])
-        found = {"client": Resource(client, station="client"), **{tier: Resource(n, station=tier) for tier in TIERS}}
-        found["cpu"] = Resource(n, cores=chosen)
+        found = {
+            "client": MeasuredResource(client, station="client"),
+            **{tier: MeasuredResource(n, station=tier) for tier in TIERS},
+        }
+        found["cpu"] = MeasuredResource(n, cores=chosen)
         if "disk" in model.network.stations:
-            found["disk"] = Resource(1.0, disk=DISK)
+            found["disk"] = MeasuredResource(1.0, disk=DISK)
         nothing = metrics_row("utilisation", 0.0, station=BACKGROUND, unit="1")
         add_resources(folder, found, factors, [nothing])
         return folder

@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn.errors import SojournError
 from sojourn.lab import CLIENT, CountedGroups, how_ended, last_lines, pin
-from sojourn.runs import Resource, group_name
+from sojourn.runs import MeasuredResource, group_name
 from sojourn.study import Value
 from sojourn_cases.common.memcached import free_port
 from sojourn_cases.common.postgres import Postgres
@@ -119,7 +119,7 @@ class SiteTiers:
         paths = [self._groups.path(one) for one in parts]
         return tuple(group_name(Path(path)) for path in paths if path)
 
-    def resources(self, generator: int) -> dict[str, Resource]:
+    def resources(self, generator: int) -> dict[str, MeasuredResource]:
         """CPU time of the client, whose process is `generator`, of each tier, and of what shares the tiers' cores (`cpu`)."""
         found = {CLIENT: self._of(CLIENT, 1.0, [generator])}
         for tier, pids in self._pids.items():
@@ -127,11 +127,11 @@ class SiteTiers:
         shared = [found[name] for name in found if name != CLIENT or self._cores.client_shares]
         used = tuple(pid for one in shared for pid in one.pids)
         groups = tuple(name for one in shared for name in one.cgroups)
-        return {**found, "cpu": Resource(float(len(self._cores.all)), used, cgroups=groups)}
+        return {**found, "cpu": MeasuredResource(float(len(self._cores.all)), used, cgroups=groups)}
 
-    def _of(self, part: str, capacity: float, pids: Sequence[int]) -> Resource:
+    def _of(self, part: str, capacity: float, pids: Sequence[int]) -> MeasuredResource:
         groups = self._grouped(part)
-        return Resource(capacity, () if groups else tuple(pids), cgroups=groups)
+        return MeasuredResource(capacity, () if groups else tuple(pids), cgroups=groups)
 
     def described(self) -> dict[str, Any]:
         """For the manifest: the cores that were chosen, and what counts CPU time."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from sojourn.lab import MOST_DISK_BPS, SlowDisk, slow_disk
-from sojourn.runs import Resource
+from sojourn.runs import MeasuredResource
 from sojourn.study import Factor, Value
 from sojourn.units import byte_count
 from sojourn_cases.common.postgres import Postgres
@@ -51,6 +51,6 @@ def written_so(disk: SlowDisk | None, server: Postgres | None, factors: Mapping[
             disk.set_rate(None)
 
 
-def resources(disk: SlowDisk | None) -> dict[str, Resource]:
+def resources(disk: SlowDisk | None) -> dict[str, MeasuredResource]:
     """Among those of a run."""
-    return {NAME: Resource(1.0, disk=disk.device)} if disk else {}
+    return {NAME: MeasuredResource(1.0, disk=disk.device)} if disk else {}

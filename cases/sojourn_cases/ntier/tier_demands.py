@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import FitError
-from sojourn.runs import Resource, RunFolder, busy_per_s, shares_by_ticks
+from sojourn.runs import MeasuredResource, RunFolder, busy_per_s, shares_by_ticks
 
 CLIENT, CORES, BACKGROUND = "client", "cpu", "background"
 LOAD = ("users", "think_s")
@@ -61,7 +61,7 @@ def tier_demands(run: RunFolder) -> TierDemands:
     )  # fmt: skip
 
 
-def background_cores(run: RunFolder, resources: Iterable[Resource]) -> float | None:
+def background_cores(run: RunFolder, resources: Iterable[MeasuredResource]) -> float | None:
     """How many cores the machine was busy with beside these, in the run's window: the recorder, the study itself, the kernel. None
     where nothing tells it, as in a simulated run."""
     host, window_s = run.frame("host"), run.manifest.get("window_s")

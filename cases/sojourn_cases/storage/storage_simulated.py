@@ -16,7 +16,7 @@ from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
 from sojourn.lab import environment
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.simulate import write_run
 from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
@@ -62,7 +62,7 @@ class SimulatedStorage(System):
         return all_factors(self.factors, given, place)
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"cpu": None}
 
     def place(self) -> AbstractContextManager[Any]:

@@ -23,7 +23,7 @@ from sojourn.errors import InputError, LabError
 from sojourn.lab import CLIENT, CountedGroups, Environment, counted_groups, environment
 from sojourn.load import block_load
 from sojourn.measure import STOLEN, ResidualMeter, RunEnvironment, execute, machine, residual_meter
-from sojourn.runs import BEYOND_CAPACITY, NOT_BALANCED, PULSE, STEAL_TICK_S, Resource, RunFolder, add_resources
+from sojourn.runs import BEYOND_CAPACITY, NOT_BALANCED, PULSE, STEAL_TICK_S, MeasuredResource, RunFolder, add_resources
 from sojourn.runs import REQUESTS_FAILED as FAILURES
 from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn.units import byte_count
@@ -99,7 +99,7 @@ class StorageSystem(System):
         return self.options.paths[str(factors["path"])].lacking() if factors["iops"] else ""
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"cpu": None}
 
     def place(self) -> AbstractContextManager[Environment]:

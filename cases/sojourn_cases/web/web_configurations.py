@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import Metrics, gain
+from sojourn import Metrics, capacity_ratio
 from sojourn.errors import InputError
 from sojourn.runs import RunFolder
 from sojourn.solve import bottleneck
@@ -188,7 +188,7 @@ def measured_gain(below: WebConfiguration, above: WebConfiguration) -> Interval 
 def predicted_gain(below: WebConfiguration, above: WebConfiguration, model: FittedWeb) -> Interval:
     """The same, predicted."""
     one, other = ({"cores": part.size[0], "nics": part.size[1], "rate_per_s": 1.0} for part in (below, above))
-    return Interval(*gain(model.of(below.factors), one, other, level=model.level))
+    return Interval(*capacity_ratio(model.of(below.factors), one, other, level=model.level))
 
 
 def observed_bottleneck(part: WebConfiguration) -> str:

@@ -29,7 +29,7 @@ from sojourn.lab import (
 from sojourn.lab import place as place_on_cores
 from sojourn.load import http_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.idle_baseline import at_rest
 from sojourn_cases.web.interrupt_times import table_of_times
@@ -128,7 +128,7 @@ class WebSystem(System):
         return "" if nics <= self.most_nics else f"it needs {nics} NICs, and loopback has {self.most_nics}"
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"leading": None, "trailing": None}
 
     def place(self) -> AbstractContextManager[Environment]:
@@ -235,12 +235,12 @@ class WebSession:
         return {**configs[0], "lanes": lanes, "realtime": self.lab.kind == "namespaces"}
 
 
-def core_groups(placement: Mapping[str, Any]) -> dict[str, Resource]:
+def core_groups(placement: Mapping[str, Any]) -> dict[str, MeasuredResource]:
     """The cores that take interrupts, and those that do not, as resources."""
     leading = tuple(dict.fromkeys(placement["interrupts"]))
     trailing = tuple(core for core in placement["server"] if core not in leading)
     groups = {"leading": leading, "trailing": trailing}
-    return {name: Resource(float(len(group)), cores=group) for name, group in groups.items() if group}
+    return {name: MeasuredResource(float(len(group)), cores=group) for name, group in groups.items() if group}
 
 
 class _ServiceWithRecords:

@@ -15,7 +15,7 @@ from sojourn import __version__
 from sojourn.errors import InputError
 from sojourn.file_errors import mistake
 from sojourn.lab import environment
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.simulate import VirtualHost, host_placement, simulate_host, write_host_run
 from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.web_shop import at_work, core_groups
@@ -89,7 +89,7 @@ class WebVirtualSystem(System):
         return ""
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"leading": None, "trailing": None}
 
     def place(self) -> AbstractContextManager[Any]:

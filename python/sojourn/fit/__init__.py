@@ -8,7 +8,7 @@ fit_problem         the fit from inside; model_fit: its result         factor_ma
 run_mean_error      how uncertain runs are; whether a model fits       fitted_file                fitted.toml
 drawn_point         a configuration that nobody has run, drawn         run_clusters               resampled by run
 predict_model       its rows, with intervals                           validate_model             beside runs
-saturation_gain     between two configurations                         parameter_estimate         a value with its interval
+capacity_ratio      between two configurations                         parameter_estimate         a value with its interval
 model_averaging     several models in one prediction                   model_weights              the weight of each
 rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
 mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
@@ -19,6 +19,7 @@ unknown_intervals   their ends, along the profile                      model_err
 untold_unknowns     what runs do not tell, by name                     planned_runs               the same before any is made
 """
 
+from sojourn.fit.capacity_ratio import capacity_ratio
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_defaults import FittedDefaults
@@ -29,7 +30,6 @@ from sojourn.fit.model_fit import fit
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.predict_model import predict
 from sojourn.fit.rival_models import AVERAGED, fit_rivals
-from sojourn.fit.saturation_gain import gain
 from sojourn.fit.validate_model import validate
 
 __all__ = [
@@ -41,10 +41,10 @@ __all__ = [
     "FittedModelData",
     "MixDemands",
     "ParameterEstimate",
+    "capacity_ratio",
     "completed_per_s",
     "fit",
     "fit_rivals",
-    "gain",
     "mix_demands",
     "observe_runs",
     "predict",

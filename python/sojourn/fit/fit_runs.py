@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError
 from sojourn.fit.meter_errors import INTERRUPTS, bounds
 from sojourn.model import Model
-from sojourn.model.parameters import MeasuredParameter
+from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.core_speed import METRIC
 from sojourn.runs.disturbances import DISTURBED
 from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_late
@@ -108,7 +108,7 @@ class FitRuns:
         return sorted({name for run in self.runs for name in run.busy})
 
 
-def measured_value(run: FitRun, given: MeasuredParameter) -> float | None:
+def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
     """What the run has of a parameter that was measured; None of a run with other factors than those of `at`."""
     if any(run.factors.get(name) != value for name, value in given.at.items()):
         return None

@@ -18,7 +18,7 @@ from sojourn.arithmetic import Arithmetic
 from sojourn.model import Exponential, Model, Network
 from sojourn.model.formulas import FormulaBase, RatesFormula, formulas_of
 from sojourn.model.network_points import DEPENDENT, NetworkPoints, NumberPlace
-from sojourn.model.parameters import BUSY, PRESENT, MeasuredParameter, formula_text
+from sojourn.model.parameters import BUSY, PRESENT, ParameterFromRuns, formula_text
 from sojourn.model.unknown_parameters import Unknown
 from sojourn.solve.parameter_variation import Edit, NumberEdit
 
@@ -122,9 +122,9 @@ class FormulaValues:
         return points
 
     @property
-    def measured(self) -> dict[str, MeasuredParameter]:
+    def measured(self) -> dict[str, ParameterFromRuns]:
         """Parameters that are formulas and were measured."""
-        return {n: v for n, v in self.model.parameters.items() if isinstance(v, MeasuredParameter) and v.formula}
+        return {n: v for n, v in self.model.parameters.items() if isinstance(v, ParameterFromRuns) and v.formula}
 
     def seen(self, values: Mapping[str, Array], which: Sequence[int], rows: int) -> dict[tuple[str, str, str], Array]:
         """Of these the values in each row and configuration, rows outermost, by key."""

@@ -20,7 +20,7 @@ from sojourn.fit.fit_runs import FitRun, FitRuns, measured_value
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.model import Model
-from sojourn.model.parameters import MeasuredParameter
+from sojourn.model.parameters import ParameterFromRuns
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
     """Path → what the runs measured. Raises FitError for what none of them has."""
     found = {}
     for name, given in model.parameters.items():
-        if not isinstance(given, MeasuredParameter):
+        if not isinstance(given, ParameterFromRuns):
             continue
         place = f"parameters.{name}"
         own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.at.items())]
@@ -85,7 +85,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
     return found
 
 
-def _not_measured(given: MeasuredParameter, runs: Sequence[FitRun], place: str) -> FitError:
+def _not_measured(given: ParameterFromRuns, runs: Sequence[FitRun], place: str) -> FitError:
     """Of the metric, or of what it is to be divided by."""
     key = given.station, given.cls, given.metric
     if given.per and any(key in run.measured for run in runs):

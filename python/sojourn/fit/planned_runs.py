@@ -14,7 +14,7 @@ from sojourn.fit.formula_values import PART
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, loads
 from sojourn.fit.untold_unknowns import PLANNED, told_ever
 from sojourn.model import Model
-from sojourn.model.parameters import MeasuredParameter
+from sojourn.model.parameters import ParameterFromRuns
 
 Array = NDArray[np.float64]
 SHARES = (
@@ -32,7 +32,7 @@ def check_planned(model: Model, configurations: Sequence[Mapping[str, Any]]) -> 
     unknowns, and for unknowns that no such run moves, or that all of them move alike: it names them, and what would tell them.
     """
     points = list({repr(sorted(point.items())): point for point in configurations}.values())
-    if any(isinstance(one, MeasuredParameter) for one in model.parameters.values()) or not points:
+    if any(isinstance(one, ParameterFromRuns) for one in model.parameters.values()) or not points:
         return
     evaluator = ModelEvaluator(model, points)
     paths = evaluator.paths

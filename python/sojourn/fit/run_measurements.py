@@ -9,7 +9,7 @@ import numpy as np
 from sojourn.fit.fit_runs import FitRun, measured_value
 from sojourn.fit.model_evaluation import Key
 from sojourn.model import Model
-from sojourn.model.parameters import MeasuredParameter
+from sojourn.model.parameters import ParameterFromRuns
 
 # relative errors that no model of this kind resolves
 FLOOR = {"response_time": 0.02, "throughput": 0.01, "busy": 0.02, "parameter": 0.02}
@@ -47,7 +47,7 @@ def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
         if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
             found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
     for name, given in model.parameters.items():
-        if isinstance(given, MeasuredParameter) and given.formula:
+        if isinstance(given, ParameterFromRuns) and given.formula:
             seen = measured_value(run, given)
             if seen is not None and seen > 0:
                 key = (f"parameters.{name}", "", "parameter")

@@ -39,7 +39,7 @@ from sojourn.model.distribution_registry import (
 )
 from sojourn.model.model import Model
 from sojourn.model.network_arrays import Network
-from sojourn.model.parameters import MeasuredParameter, NumberByFactor
+from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
 from sojourn.model.unknown_parameters import Unknown, replaced
 
 __all__ = [
@@ -57,12 +57,12 @@ __all__ = [
     "Hyperexponential",
     "LoadDependent",
     "Lognormal",
-    "MeasuredParameter",
     "Model",
     "Multicore",
     "Network",
     "NumberByFactor",
     "Open",
+    "ParameterFromRuns",
     "Pareto",
     "PhaseType",
     "Pool",

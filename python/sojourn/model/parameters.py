@@ -38,11 +38,12 @@ class NumberByFactor:
 
 
 @dataclass(frozen=True)
-class MeasuredParameter:
-    """A number that the runs of a fit measured: of `station` and `cls` ("": all) the mean of the runs' `metric`, each over its `per`
-    of the whole system where that is given, of those runs whose factors are as in `at`. `value` stands in the model until then.
-    With a `formula` it is worth that, and each run in which it was measured is one more number that the formula is fitted to.
-    With `each` a run of the fit has its own value, and a prediction draws one of them."""
+class ParameterFromRuns:
+    """A parameter of the model whose value a fit takes from the runs. It is the mean of `metric` over the runs whose factors are as in
+    `at`, at `station` and of class `cls` ("": all), divided by the `per` of the whole system where that is given. `value` stands in the
+    model until then.
+    With a `formula`, the parameter has the value of the formula. Each run with the metric is then one more number for the fit.
+    With `each`, every run of the fit has a value of its own, and a prediction draws one of them."""
 
     metric: str
     station: str = ""
@@ -56,7 +57,7 @@ class MeasuredParameter:
 
 def formula_text(given: Any) -> str:
     """Of a parameter that is a formula; "" of any other."""
-    return given if isinstance(given, str) else given.formula if isinstance(given, MeasuredParameter) else ""
+    return given if isinstance(given, str) else given.formula if isinstance(given, ParameterFromRuns) else ""
 
 
 def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -77,7 +78,7 @@ def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
                 known = ", ".join(given.cases)
                 raise ModelError(repr(given.value), f"{place}.value", f"use {known}, or add otherwise") from None
         else:
-            found[name] = float(given.value if isinstance(given, MeasuredParameter) else given)
+            found[name] = float(given.value if isinstance(given, ParameterFromRuns) else given)
     while formulas:
         ready = [name for name, one in formulas.items() if all(n in found for n in one.names)]
         if not ready:
@@ -111,14 +112,14 @@ def check_parameters(parameters: Any) -> None:
                 raise ModelError(repr(value.of), f"{place}.of", "give of and value as text")
             if value.otherwise is not None and not _is_number(value.otherwise):
                 raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
-        elif isinstance(value, MeasuredParameter):
+        elif isinstance(value, ParameterFromRuns):
             _check_measured(value, place)
         elif not isinstance(value, str) and not _is_number(value):
             remedy = "give a number, { free = true }, a formula, { of, value, cases } or { metric, station }"
             raise ModelError(repr(value), place, remedy)
 
 
-def _check_measured(value: MeasuredParameter, place: str) -> None:
+def _check_measured(value: ParameterFromRuns, place: str) -> None:
     for key, text in (
         ("metric", value.metric),
         ("station", value.station),

@@ -16,7 +16,7 @@ from sojourn.model.checked_values import one_of
 from sojourn.model.components import Breakdowns
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
 from sojourn.model.formulas import AnyFormula
-from sojourn.model.parameters import MeasuredParameter, NumberByFactor
+from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
 from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
@@ -109,7 +109,7 @@ def plain(value: Any) -> Any:
         return value.table()
     if isinstance(value, AnyFormula):
         return value.text
-    if isinstance(value, NumberByFactor | MeasuredParameter):
+    if isinstance(value, NumberByFactor | ParameterFromRuns):
         return as_table(value)
     if isinstance(value, Distribution) or type(value) in KINDS.values():
         return as_table(value)

@@ -29,7 +29,7 @@ from sojourn.model.components import (
     Region,
 )
 from sojourn.model.model_data import ModelData
-from sojourn.model.parameters import MeasuredParameter, NumberByFactor
+from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
 from sojourn.model.table_fields import as_table, from_table, instead, plain, time
 from sojourn.model.unknown_parameters import unknown
 
@@ -109,7 +109,7 @@ def _parameter(value: Any, place: str) -> Any:
         return value
     if "free" in value:
         return unknown(value, place)
-    kinds = [kind for key, kind in (("metric", MeasuredParameter), ("of", NumberByFactor)) if key in value]
+    kinds = [kind for key, kind in (("metric", ParameterFromRuns), ("of", NumberByFactor)) if key in value]
     if not kinds:
         remedy = "give { free = true }, { of, value, cases } or { metric, station }, or a number or text without braces"
         raise ModelError(f"a table of {', '.join(value) or 'nothing'}", place, remedy)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sojourn.runs.measurement_window import responses as responses
     from sojourn.runs.record_logs import read_log as read_log
     from sojourn.runs.record_logs import write_parquet as write_parquet
-    from sojourn.runs.resources import Resource as Resource
+    from sojourn.runs.resources import MeasuredResource as MeasuredResource
     from sojourn.runs.resources import add_resources as add_resources
     from sojourn.runs.run_folder import RunFolder as RunFolder
     from sojourn.runs.run_folder import clock_times as clock_times
@@ -52,7 +52,7 @@ else:
             "host_samples": ["counter_changes", "read_samples"],
             "measurement_window": ["in_window", "responses"],
             "record_logs": ["read_log", "write_parquet"],
-            "resources": ["Resource", "add_resources"],
+            "resources": ["MeasuredResource", "add_resources"],
             "run_folder": ["RunFolder", "clock_times"],
             "run_metrics": ["metrics_row", "quantile_row"],
             "watched_resources": ["busy_per_s", "group_name"],

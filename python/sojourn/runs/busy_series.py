@@ -9,7 +9,7 @@ import polars as pl
 
 from sojourn.errors import InputError, RunFolderError
 from sojourn.runs.host_samples import BUSY, EVERYTHING, growth
-from sojourn.runs.resources import Resource
+from sojourn.runs.resources import MeasuredResource
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import Key, disk, group, station
 from sojourn.stats.circular_shift import Array
@@ -77,7 +77,7 @@ def _share(host: pl.DataFrame, folder: RunFolder, name: str, edges: Array) -> Ar
     if name not in resources:
         there = f"; its resources: {', '.join(resources)}" if resources else ""
         raise InputError(f"no {name}", folder.path, f"give {FORMS}{there}")
-    return _of_resource(host, Resource(**resources[name]), name, edges)
+    return _of_resource(host, MeasuredResource(**resources[name]), name, edges)
 
 
 def _capacity(folder: RunFolder, cgroup: str, cores: int) -> float:
@@ -86,7 +86,7 @@ def _capacity(folder: RunFolder, cgroup: str, cores: int) -> float:
     return next((float(one["capacity"]) for one in resources if one.get("cgroup") == cgroup), float(cores))
 
 
-def _of_resource(host: pl.DataFrame, resource: Resource, name: str, edges: Array) -> Array:
+def _of_resource(host: pl.DataFrame, resource: MeasuredResource, name: str, edges: Array) -> Array:
     if resource.cores:
         return _of_cores(host, list(resource.cores), edges)
     parts = [

@@ -19,9 +19,10 @@ from sojourn.table import COLUMNS, Metrics
 
 
 @dataclass(frozen=True)
-class Resource:
-    """One of: processes, a control group or several (paths below /sys/fs/cgroup), a disk, a station of a simulated model, cores (all
-    that they do). `capacity`: how many seconds it can be busy a second: cores, disks, servers."""
+class MeasuredResource:
+    """A part of the service whose busy time a run records. Give one of: processes, a control group or several (paths below
+    /sys/fs/cgroup), a disk, a station of a simulated model, or cores (all work that they do). `capacity`: seconds of busy time that
+    are possible in one second, i.e. the number of cores, disks or servers."""
 
     capacity: float
     pids: tuple[int, ...] = ()
@@ -40,7 +41,7 @@ class Resource:
         return found + [_core(core, "utilisation") for core in self.cores]
 
 
-def resource_rows(folder: RunFolder, resources: Mapping[str, Resource]) -> list[dict[str, Any]]:
+def resource_rows(folder: RunFolder, resources: Mapping[str, MeasuredResource]) -> list[dict[str, Any]]:
     """Rows `utilisation` and `service_demand` of each resource of which something was recorded; of cores what of it were
     interrupts, too (`softirq_utilisation`, by ticks)."""
     per_s, throughput = busy_per_s(folder) | _of_cores(folder), completed_per_s(folder)
@@ -76,7 +77,7 @@ def _of_cores(folder: RunFolder) -> dict[Key, float]:
 
 def add_resources(
     folder: RunFolder,
-    resources: Mapping[str, Resource],
+    resources: Mapping[str, MeasuredResource],
     factors: Mapping[str, Any],
     more: Iterable[dict[str, Any]] = (),
 ) -> None:
@@ -95,5 +96,5 @@ def add_resources(
     folder.save()
 
 
-def _said(resource: Resource) -> dict[str, Any]:
+def _said(resource: MeasuredResource) -> dict[str, Any]:
     return {key: value for key, value in vars(resource).items() if value not in (None, ())}

@@ -20,7 +20,7 @@ from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.rival_models import AVERAGED, by_runs, fit_rivals, read_rivals, rival_names
 from sojourn.model import Model
-from sojourn.model.parameters import MeasuredParameter
+from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.file_schema import FitSection
 from sojourn.study.named_objects import named
@@ -134,7 +134,7 @@ class ModelFilesTemplate(FitTemplate):
         found: dict[str, float] = {}
         for model in (Model.read(path) for path in self.paths):
             for name, given in model.parameters.items() if model.is_of(run.factors) else ():
-                if isinstance(given, MeasuredParameter) and given.each:
+                if isinstance(given, ParameterFromRuns) and given.each:
                     value = measured_value(run, given)
                     found |= {} if value is None else {name: value}
         return found

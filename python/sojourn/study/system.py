@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, 
 
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
-from sojourn.runs.resources import Resource
+from sojourn.runs.resources import MeasuredResource
 from sojourn.runs.run_folder import RunFolder
 from sojourn.table import COLUMNS
 
@@ -146,7 +146,7 @@ class System(Protocol):
         ...
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         """Names of what utilisation and service demand are told of; what is behind one, None: it is only known in a run."""
         ...
 

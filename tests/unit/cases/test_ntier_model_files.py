@@ -11,7 +11,7 @@ import sojourn as sj
 import sojourn_cases.ntier
 from sojourn.errors import FitError
 from sojourn.model.unknown_parameters import replaced
-from sojourn.runs import Resource
+from sojourn.runs import MeasuredResource
 from sojourn.simulate.simulated_run import as_run
 from sojourn_cases.ntier.tier_demands import background_cores
 
@@ -80,7 +80,7 @@ def test_what_was_put_in_is_found_again(tmp_path: Path) -> None:
 
 def test_what_the_machine_does_beside_tiers_and_client_is_told_by_the_counters_of_the_host() -> None:
     seen = run(0.8, background_cores=0.08)
-    parts = [Resource(1.0, pids=tuple(one["pids"])) for one in seen.manifest["resources"].values() if one]
+    parts = [MeasuredResource(1.0, pids=tuple(one["pids"])) for one in seen.manifest["resources"].values() if one]
     assert background_cores(seen, parts) == pytest.approx(0.08, abs=1e-9)
     seen.manifest["simulated"] = True
     assert background_cores(seen, parts) is None

@@ -61,7 +61,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "simulate": ("simulate", model, "--until", "20s"),
         "methods": ("methods", model),
         "check": ("check", place / "wrk.txt"),
-        "compare": ("compare", "--commands", "true", "true", "--blocks", "3", "--warm-up", "0"),
+        "compare": ("compare", "--commands", "true", "true", "--blocks", "5", "--warm-up", "0"),
         "control simulate": ("control", "simulate", place / "policy.toml", "--model", model, "--load", place / "up.csv", "--elasticity"),
         "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),
         "calc merge": ("calc", "merge", model, model),

@@ -13,7 +13,7 @@ from sojourn.cli.fit_demands import fit_demands
 from sojourn.errors import FitError, InputError
 from sojourn.fit.cpu_time_regression import fit_parts
 from sojourn.fit.mix_demands import MixDemands, _wholes, mix_demands
-from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.resources import MeasuredResource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 
@@ -67,7 +67,7 @@ def simulated(where: Path) -> list[RunFolder]:
             {"cpu": {"look": 0.1, "buy": 0.2}, "disk": {"look": 0.05, "buy": 0.02}},
         )
         folder = as_run(model, where / f"mix-{k}", k + 1, 4000.0, 10.0)
-        add_resources(folder, {name: Resource(1.0, station=name) for name in ("cpu", "disk")}, {})
+        add_resources(folder, {name: MeasuredResource(1.0, station=name) for name in ("cpu", "disk")}, {})
         folders.append(folder)
     return folders
 
@@ -84,8 +84,8 @@ def test_cores_are_not_counted_beside_the_tiers_on_them(tmp_path: Path) -> None:
     folders = simulated(tmp_path)
     tiers = {"web": "cpu", "db": "disk"}
     for folder in folders:
-        own = {name: Resource(1.0, station=station) for name, station in tiers.items()}
-        add_resources(folder, {**own, "cpu": Resource(1.0, station="cpu")}, {})
+        own = {name: MeasuredResource(1.0, station=station) for name, station in tiers.items()}
+        add_resources(folder, {**own, "cpu": MeasuredResource(1.0, station="cpu")}, {})
         folder.manifest["resources"]["cpu"] = {"capacity": 1.0, "cores": [0]}
         folder.save()
     found = mix_demands(folders)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.runs.resources import Resource
+from sojourn.runs.resources import MeasuredResource
 from sojourn.study.kinds.call_system import CallLoad, CallOptions, CallSystem
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/add-a-study.md"
@@ -30,7 +30,7 @@ def test_the_page_watches_a_program_of_its_own() -> None:
     with system.start(values) as call:
         call()
         program = vars(system)["program"]
-        assert system.watched(values) == {"cat": Resource(1.0, pids=(program.pid,))}
+        assert system.watched(values) == {"cat": MeasuredResource(1.0, pids=(program.pid,))}
     assert program.returncode == 0
 
 

@@ -16,7 +16,7 @@ from sojourn.errors import ServiceError
 from sojourn.lab import WorkerProcess, cores, in_namespace
 from sojourn.load import kv_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import Resource, RunFolder, add_resources
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Point
 from sojourn_cases.common.memcached import start_server
 from sojourn_cases.kv.middleware.host_counters import HostCounterSampler
@@ -143,7 +143,7 @@ class KvSession:
             self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True
         )
 
-    def _resources(self, service: KvService, generator: int) -> dict[str, Resource]:
+    def _resources(self, service: KvService, generator: int) -> dict[str, MeasuredResource]:
         """CPU time of the three kinds of process: of a core for each server (or its share), of those of the middlewares."""
         pids, all_cores = service.pids, float(len(cores()))
         of = {
@@ -152,10 +152,10 @@ class KvSession:
         own = {core for cores in service.affinity.proxies for core in cores} if service.affinity else set()
         share = self.hosts.options.server_cores or 1.0
         found = {
-            "client": Resource(1.0, (generator,)), "servers": Resource(len(of["server"]) * share, of["server"]),
+            "client": MeasuredResource(1.0, (generator,)), "servers": MeasuredResource(len(of["server"]) * share, of["server"]),
         }  # fmt: skip
         if of["middleware"]:
-            found["middleware"] = Resource(float(len(own)) or all_cores, of["middleware"])
+            found["middleware"] = MeasuredResource(float(len(own)) or all_cores, of["middleware"])
         return found
 
     def _load(self, urls: list[str], factors: Mapping[str, Any], seed: int, duration_s: float) -> dict[str, Any]:

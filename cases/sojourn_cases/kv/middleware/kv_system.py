@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from sojourn.errors import InputError
-from sojourn.runs import Resource
+from sojourn.runs import MeasuredResource
 from sojourn.study import Factor, System, Value, all_factors
 from sojourn_cases.kv.middleware.hosts import Hosts, open_hosts
 from sojourn_cases.kv.middleware.kv_session import open_session
@@ -76,7 +76,7 @@ class KvSystem(System):
         return found
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return dict.fromkeys(RESOURCES)
 
     def place(self) -> AbstractContextManager[Hosts]:

@@ -19,7 +19,7 @@ import sojourn as sj
 from sojourn import Metrics, __version__
 from sojourn.lab import environment
 from sojourn.model import Closed, Delay, Model, Pool, Queue, Station
-from sojourn.runs import Resource, RunFolder, add_resources, clock_times, metrics_row
+from sojourn.runs import MeasuredResource, RunFolder, add_resources, clock_times, metrics_row
 from sojourn.study import Factor, Point, Seconds
 from sojourn_cases.kv.middleware.kv_system import STAGED, KvSystem
 from sojourn_cases.kv.middleware.run_table import USUAL_BYTES
@@ -124,7 +124,7 @@ class SimulatedSession:
         found = sj.simulate(
             self.system.model(point.factors), until_s=self.system.simulated_load.duration_s, seed=seed, quantiles=()
         )
-        resources: dict[str, Resource] = {"servers": Resource(float(point.factors["servers"]))}
+        resources: dict[str, MeasuredResource] = {"servers": MeasuredResource(float(point.factors["servers"]))}
         folder = RunFolder.create(out, {
             **point.record(seed), **self.conditions(point), "start": clock_times(), "end": clock_times(),
             "status": "complete", "simulated": True,

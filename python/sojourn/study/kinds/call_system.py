@@ -25,7 +25,7 @@ from sojourn.errors import ServiceError, SojournError
 from sojourn.lab.backends import Environment, environment
 from sojourn.measure.call_load import Call, CallGenerator
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.resources import MeasuredResource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.kinds.http_system import HttpLoad
 from sojourn.study.kinds.study_resources import to_watch
@@ -71,9 +71,9 @@ class CallSystem(System):
         it started must be gone at the end."""
         raise NotImplementedError(f"{type(self).__name__} needs a method start(values)")
 
-    def watched(self, values: Mapping[str, Value]) -> dict[str, Resource]:
+    def watched(self, values: Mapping[str, Value]) -> dict[str, MeasuredResource]:
         """What utilisation and service demand are told of; by default the CPU time of this process."""
-        return {"cpu": Resource(float(len(os.sched_getaffinity(0))), pids=(os.getpid(),))}
+        return {"cpu": MeasuredResource(float(len(os.sched_getaffinity(0))), pids=(os.getpid(),))}
 
     @property
     def factors(self) -> dict[str, Factor]:
@@ -83,7 +83,7 @@ class CallSystem(System):
         return self._levels.settled(self.factors, given, place)
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return dict(self.watched({name: factor.default for name, factor in self.own.items()}))
 
     def place(self) -> AbstractContextManager[Environment]:

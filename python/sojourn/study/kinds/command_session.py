@@ -16,7 +16,7 @@ from sojourn.lab.process_tree import GONE_S
 from sojourn.lab.readiness import address_of, holder, problem
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.resources import MeasuredResource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_series import contents
 from sojourn.runs.watched_resources import group_name
@@ -112,7 +112,7 @@ class CommandSession:
     place: LoopbackBackend | NamespaceBackend
     token: str
     group: Path | None
-    declared: Mapping[str, Resource]
+    declared: Mapping[str, MeasuredResource]
     placement: CorePlacement | None = None  # of hosts of its own
 
     def conditions(self, point: Point) -> dict[str, Any]:
@@ -142,12 +142,12 @@ class CommandSession:
         add_resources(folder, resources, point.factors)
         return folder
 
-    def _cpu(self, service: CommandService, launch: StartCommand) -> Resource:
+    def _cpu(self, service: CommandService, launch: StartCommand) -> MeasuredResource:
         """Its CPU time: of a control group, which also counts what has ended, or of the processes that it began with."""
         capacity = float(len(_used(launch)))
         if self.group is None or not service.started["grouped"]:
-            return Resource(capacity, tuple(service.pids.values()))
-        return Resource(capacity, cgroup=group_name(self.group))
+            return MeasuredResource(capacity, tuple(service.pids.values()))
+        return MeasuredResource(capacity, cgroup=group_name(self.group))
 
     def _launch(self, point: Point) -> StartCommand:
         return self.launch(point.factors, self.place.addresses(1)[0])

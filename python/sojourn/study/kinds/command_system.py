@@ -22,7 +22,7 @@ from sojourn.lab.backends import Environment, LoopbackBackend, NamespaceBackend,
 from sojourn.lab.cgroups import make_counted_group
 from sojourn.lab.cleanup_registry import MARK, CleanupRegistry
 from sojourn.load.credentials import LEAST_SECRET, OWN, SECRET, set_variable
-from sojourn.runs.resources import Resource
+from sojourn.runs.resources import MeasuredResource
 from sojourn.study.kinds.command_options import CommandOptions, StartCommand
 from sojourn.study.kinds.command_session import CommandSession
 from sojourn.study.kinds.http_system import HttpLoad, HttpSystem
@@ -56,7 +56,7 @@ class CommandSystem(HttpSystem):
         self.launch({name: factor.default for name, factor in options.factors.items()})
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {"cpu": None, **declared(self.options.resources)}
 
     def place(self) -> AbstractContextManager[Environment]:

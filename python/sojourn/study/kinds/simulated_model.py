@@ -19,7 +19,7 @@ from sojourn.errors import InputError, ModelError
 from sojourn.file_errors import meant
 from sojourn.lab.backends import Environment, environment
 from sojourn.model import Closed, Model, Open
-from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.resources import MeasuredResource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
 from sojourn.solve.parameter_variation import changed
@@ -96,14 +96,17 @@ class VirtualSystem(System):
         return found
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return {name: None for name, resource in self.behind(self.model).items()}
 
-    def behind(self, model: Model) -> dict[str, Resource]:
+    def behind(self, model: Model) -> dict[str, MeasuredResource]:
         """The stations that have servers."""
         network = model.network
         queues = [k for k, kind in enumerate(network.kind) if kind == "queue"]
-        return {network.stations[k]: Resource(float(network.servers[k]), station=network.stations[k]) for k in queues}
+        return {
+            network.stations[k]: MeasuredResource(float(network.servers[k]), station=network.stations[k])
+            for k in queues
+        }
 
     def at(self, factors: Mapping[str, Value]) -> Model:
         """The model with these factors."""

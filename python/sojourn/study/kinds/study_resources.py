@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
-from sojourn.runs.resources import Resource
+from sojourn.runs.resources import MeasuredResource
 from sojourn.runs.watched_resources import watched
 
 
@@ -23,7 +23,7 @@ class ResourceOptions(BaseModel):
     disk: str | None = None
     capacity: float | None = Field(default=None, gt=0)
 
-    def resource(self, name: str) -> Resource:
+    def resource(self, name: str) -> MeasuredResource:
         """What it stands for, which must be there.
 
         Raises:
@@ -41,15 +41,15 @@ class ResourceOptions(BaseModel):
         except InputError as error:
             raise InputError(error.value, place, error.remedy) from None
         capacity = self.capacity or (1.0 if self.disk else float(len(os.sched_getaffinity(0))))
-        return Resource(capacity, of.pids, of.cgroups[0] if of.cgroups else None, self.disk)
+        return MeasuredResource(capacity, of.pids, of.cgroups[0] if of.cgroups else None, self.disk)
 
 
-def declared(options: Mapping[str, ResourceOptions]) -> dict[str, Resource]:
+def declared(options: Mapping[str, ResourceOptions]) -> dict[str, MeasuredResource]:
     """All of them."""
     return {name: one.resource(name) for name, one in options.items()}
 
 
-def to_watch(resources: Mapping[str, Resource]) -> dict[str, Any]:
+def to_watch(resources: Mapping[str, MeasuredResource]) -> dict[str, Any]:
     """Processes by role, and control groups, for the collector."""
     pids = {f"{name} {pid}": pid for name, one in resources.items() for pid in one.pids}
     return {"pids": pids, "cgroups": tuple(one.cgroup for one in resources.values() if one.cgroup is not None)}

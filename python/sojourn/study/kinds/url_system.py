@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.lab.backends import LoopbackBackend, NamespaceBackend
 from sojourn.measure.execute_run import RunEnvironment, execute, machine
-from sojourn.runs.resources import Resource, add_resources
+from sojourn.runs.resources import MeasuredResource, add_resources
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_series import contents
 from sojourn.study.kinds.http_system import HttpLoad, HttpSystem
@@ -42,7 +42,7 @@ class UrlSystem(HttpSystem):
         self.options = options
 
     @property
-    def resources(self) -> dict[str, Resource | None]:
+    def resources(self) -> dict[str, MeasuredResource | None]:
         return dict(declared(self.options.resources))
 
     @contextmanager
@@ -56,7 +56,7 @@ class UrlSession:
 
     system: UrlSystem
     place: LoopbackBackend | NamespaceBackend
-    resources: dict[str, Resource]
+    resources: dict[str, MeasuredResource]
 
     def conditions(self, point: Point) -> dict[str, Any]:
         load = self._load(point, 0)

@@ -32,11 +32,13 @@ def fitted() -> sj.FittedModel:
 
 
 def test_twice_the_servers_saturate_at_twice_the_rate_with_the_models_error_of_both(fitted: sj.FittedModel) -> None:
-    value, low, high = sj.gain(fitted, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0})
+    value, low, high = sj.capacity_ratio(fitted, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0})
     assert value == pytest.approx(2.0) and low < 2.0 < high
     # the unknown cancels, the model's own error of two configurations does not: sqrt(2) of it
     sure = replace(fitted, factors=(1.0,) * len(fitted.draws), growth={}, loads=None)
-    assert sj.gain(sure, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0}) == pytest.approx((2, 2, 2))
+    assert sj.capacity_ratio(sure, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0}) == pytest.approx(
+        (2, 2, 2)
+    )
 
 
 def test_of_several_models_the_interval_holds_what_each_says(fitted: sj.FittedModel) -> None:
@@ -45,11 +47,11 @@ def test_of_several_models_the_interval_holds_what_each_says(fitted: sj.FittedMo
         FitRuns([mmm_run(rate, delay_s=0.0, servers=1, cores=1) for rate in RATES]), sj.Model.parse(delay), draws=60
     )
     with pytest.raises(InputError, match="no saturation rate"):
-        sj.gain(other, {"rate_per_s": 1.0}, {"rate_per_s": 2.0})
+        sj.capacity_ratio(other, {"rate_per_s": 1.0}, {"rate_per_s": 2.0})
     fixed = sj.Model.parse(ONE.replace('cores = "stations.cpu.servers"', "cores = []"))
     same = sj.fit(FitRuns([mmm_run(rate, delay_s=0.0, servers=1, cores=1) for rate in RATES]), fixed, draws=60)
     both = replace(fitted, alternatives=((0.5, same),))
-    _, low, high = sj.gain(both, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0})
+    _, low, high = sj.capacity_ratio(both, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0})
     assert low < 1.1 and high > 1.9
     with pytest.raises(InputError, match="level"):
-        sj.gain(fitted, {"cores": 1}, {"cores": 2}, level=2)
+        sj.capacity_ratio(fitted, {"cores": 1}, {"cores": 2}, level=2)

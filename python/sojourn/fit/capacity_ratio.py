@@ -1,4 +1,4 @@
-"""`gain`: by how much another configuration saturates later, as a fitted model has it."""
+"""`capacity_ratio`: the saturation rate of one configuration over that of another, as a fitted model has it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.units import USUAL_LEVEL
 
 
-def gain(
+def capacity_ratio(
     fitted: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any], level: float = USUAL_LEVEL
 ) -> ParameterEstimate:
-    """Saturation rate of configuration `to` over that of `from_` (factors of the runs and paths of the model, as in `predict`), with an
-    interval: the same draw of the unknowns in both, and the model's own error of each, which differs between configurations. Of a model
-    with alternatives that of the mixture.
+    """Saturation rate of configuration `to` divided by that of `from_`, with an interval. Both are factors of the runs and paths of the
+    model, as in `predict`.
+
+    Both rates use the same draws of the unknowns. The model's own error differs between the configurations. A mixture of models gives
+    the ratio of the mixture.
 
     Raises:
         InputError: one of them has no saturation rate, or `level` is outside of (0, 1). What `predict` raises.
@@ -33,7 +35,7 @@ def gain(
 def _ratio(model: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any]) -> DrawnQuantity:
     below, above = (drawn_point(model, point).quantities.get(LIMIT) for point in (from_, to))
     if below is None or above is None:
-        raise InputError("no saturation rate", "gain", "give a model with arrivals from outside")
+        raise InputError("no saturation rate", "capacity_ratio", "give a model with arrivals from outside")
     draws = above.draws / below.draws
     if below.spread and above.spread:  # one factor is in both draws: of another configuration it is another one
         own = model.longer[: len(draws)]
