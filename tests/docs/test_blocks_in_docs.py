@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import textwrap
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import yaml
 from test_models_docs import BLOCK
 from test_models_docs import PAGES as RUN
 
@@ -63,6 +67,47 @@ def test_every_other_block_is_read(page: str, tmp_path: Path) -> None:
             elif "request" in table:
                 (tmp_path / "mix.toml").write_text(text)
                 assert len(read_requests(tmp_path / "mix.toml")) == len(table["request"])
+
+
+INDENTED = re.compile(r"(?:\n\n)((?:(?: {4,}.*)?\n)*? {4,}.*\n(?!\n* {4}))")
+
+
+def set_in(page: str) -> list[str]:
+    """Blocks that are set in from the margin: what of them is Python or TOML."""
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    found = [textwrap.dedent(block[1]).strip() for block in INDENTED.finditer(text)]
+    return [one for one in found if one.startswith(("from ", "import ", "["))]
+
+
+def every() -> list[str]:
+    pages = [str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md"))]
+    return [page for page in pages if "decisions" not in page and page not in WRITTEN and set_in(page)]
+
+
+@pytest.mark.parametrize("page", every())
+def test_what_is_set_in_from_the_margin_is_read(page: str) -> None:
+    for text in set_in(page):
+        if text.startswith("["):
+            assert tomllib.loads(re.sub(r"(?m)^.*….*$", "", text)), page
+        else:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    missing = [one.name for one in node.names if not hasattr(import_module(node.module), one.name)]
+                    assert missing == [], f"{page}: {node.module} has no {missing}"
+
+
+def test_shell_and_yaml_are_read() -> None:
+    """Files of other programs, and scripts: what a shell and YAML refuse is seen here, although nothing runs it."""
+    shell = {"sh": 0, "yaml": 0}
+    for page in left():
+        for language, text in blocks(page):
+            if language == "sh":
+                done = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{page}: {done.stderr}"
+            elif language == "yaml":
+                assert [one for one in yaml.safe_load_all(text) if one], page
+            shell[language] = shell.get(language, 0) + 1
+    assert shell["sh"] and shell["yaml"]
 
 
 def test_text_that_was_recorded_says_so() -> None:
