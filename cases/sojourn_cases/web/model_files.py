@@ -23,6 +23,7 @@ from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, FittedModel
 from sojourn.model import Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
+from sojourn.study.fit_templates import not_valid_and_used
 from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.known_demands import is_bare, overheads
 
@@ -57,6 +58,9 @@ class WebModelsTemplate(FitTemplate):
     def read(self, path: Path) -> FittedWeb:
         return FittedWeb(FittedModel.read(path))
 
+    def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
+        return not_valid_and_used(_loaded(runs))
+
 
 def _no_run() -> FitError:
     return FitError("no run at a known rate", "[fit] sections", "name a section with rate_per_s or share")
@@ -75,7 +79,7 @@ def _fitted(
     runs: list[RunFolder], variants: tuple[str, ...], seed: int, where: Mapping[str, int]
 ) -> tuple[ChosenModel, dict[str, FittedModel]]:
     """What was chosen of the variants, and each model, M/M/m too."""
-    loaded = [r for r in runs if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
+    loaded = _loaded(runs)
     if not loaded:
         raise _no_run()
     seen, client_s = observe_runs(loaded), overheads(runs).client_s
@@ -86,6 +90,10 @@ def _fitted(
         fits |= fit_rivals(seen, {MMM: replace(model_file(MMM), where=where)}, seed=seed).fits
     known = replace(chosen, best=known_of_nics(chosen.best))
     return known, {name: known_of_nics(fitted) for name, fitted in fits.items()}
+
+
+def _loaded(runs: list[RunFolder]) -> list[RunFolder]:
+    return [r for r in runs if not is_bare(r.manifest["factors"]) and "rate_per_s" in r.manifest["factors"]]
 
 
 def known_of_nics(fitted: SomeFit) -> SomeFit:

@@ -67,7 +67,7 @@ def beside(policy: Policy, model: Model | None, loads: Sequence[Load], options: 
     if options.act and not options.force:
         say(passed(policy, model, loads))
     source, actuator = target.source, None
-    source.text()  # the service is there
+    source.check()  # the service is there
     folder = options.out or Path("runs") / time.strftime("control-%Y%m%d-%H%M%S", time.gmtime())
     placement = _placement(policy, target, options)
     if options.act:

@@ -9,6 +9,7 @@ the time present = that of those who have left + the ages of those who have not 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from sojourn.control.decision import Seen
@@ -16,6 +17,10 @@ from sojourn.errors import InputError, ServiceError
 from sojourn.live_service.metric_series import MetricSeries, MetricsError, page, totals
 
 PREFIX = "sojourn_web_"
+OWN = (
+    "a URL is that of sojourn's web shop, started with --backend-ms; for a service of your own give a file, service.toml: "
+    "docs/howto/control-capacity.md"
+)
 SUMS = (
     "arrivals", "departures", "refused", "busy_seconds", "worker_seconds", "present_seconds", "response_seconds",
 )  # fmt: skip
@@ -63,7 +68,12 @@ class LiveMetrics:
 
     def text(self) -> str:
         """The page. ServiceError: nobody answers, or it is not one."""
-        return page(f"{self.url.rstrip('/')}/metrics", self.timeout_s, "start it with --backend-ms")
+        return page(f"{self.url.rstrip('/')}/metrics", self.timeout_s, OWN)
+
+    def check(self) -> None:
+        """That it is the web shop. InputError, ServiceError."""
+        if missing := lacking(totals(self.text(), SERIES)):
+            raise InputError(f"its page of metrics has no {missing}", self.url, OWN)
 
     def read(self) -> MetricsReading:
         """Raises MetricsError."""
@@ -84,10 +94,15 @@ class LiveMetrics:
         raise InputError("no control socket", self.url, "start the service with --control PATH")
 
 
+def lacking(values: Mapping[str, float]) -> str | None:
+    """The first series that a page of metrics should have and has not."""
+    return next((str(series) for name, series in SERIES.items() if name not in values), None)
+
+
 def parsed(text: str) -> MetricsReading:
     """A reading from OpenMetrics text. MetricsError: a figure is missing or no number >= 0, or they cannot all be true."""
     values = totals(text, SERIES)
-    if missing := next((series for name, series in SERIES.items() if name not in values), None):
+    if missing := lacking(values):
         raise MetricsError(f"{missing} is missing")
     found = MetricsReading(**values)
     if found.arrivals - found.departures != found.waiting + found.in_service:

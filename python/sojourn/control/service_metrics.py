@@ -66,6 +66,10 @@ class ServiceMetrics:
         """The page. ServiceError, InputError."""
         return page(self.file.table.metrics, self.file.table.timeout_s)
 
+    def check(self) -> None:
+        """That there is a page; a series may begin with the first request. InputError, ServiceError."""
+        self.text()
+
     def read(self) -> ServiceReading:
         """Raises MetricsError."""
         begin = time.monotonic()
@@ -79,7 +83,8 @@ class ServiceMetrics:
             raise MetricsError(f"metrics are late: they took {took:.1f} s")
         # a counter of refusals begins with the first; a name that is wrong must not be read as idle workers
         if missing := next((name for name in self.file.series if name not in found and name != "refused"), None):
-            raise MetricsError(f"{missing} is missing: the page has no {self.file.series[missing]}")
+            place = f"[series] {missing} of {self.file.path.name}"
+            raise MetricsError(f"{missing} is missing: the page has no {self.file.series[missing]} ({place})")
         workers = int(now.get("workers", found.get("workers", 0)))
         ready = int(found.get("workers", workers))
         present = found["in_system"]

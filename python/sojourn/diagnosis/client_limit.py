@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sojourn.diagnosis.diagnosis_types import LoadLevel, WatchedResource
 from sojourn.units import per_second, percent
 
@@ -12,12 +15,11 @@ WAITS = 0.2  # of the response time, before a request is sent
 TAKES = 0.15  # of the service's cores: less would not have been a limit of its own
 
 
-def client_limit(top: LoadLevel, busiest: WatchedResource | None, where: str) -> str | None:
-    """Why the load generator is what limits at `top`; None where it is not. `where`: in words."""
-    shared = top.client_shares if busiest is not None and busiest.kind == "cores" else 0.0
-    if busiest is not None and shared >= TAKES and busiest.busy < FULL <= busiest.busy + shared:
-        otherwise = f"which are otherwise {percent(busiest.busy, 0)} busy"
-        return f"at {where} it uses {percent(shared, 0)} of the service's cores, {otherwise}"
+def client_limit(top: LoadLevel, seen: Sequence[WatchedResource], where: str) -> str | None:
+    """Why the load generator is what limits at `top`; None where it is not. `seen`: of the service; `where`: in words."""
+    shared = _shared(top, seen)
+    if shared is not None and shared.busy < FULL <= shared.busy + top.client_shares:
+        return takes(top, shared, where)
     waits = 1 - top.sent_s / top.response_s if top.sent_s and not top.users else 0.0
     if top.client_busy >= THREAD_FULL or (top.client_busy >= BUSY and waits >= WAITS):
         return f"its thread is {percent(top.client_busy, 0)} busy at {where}"
@@ -26,6 +28,27 @@ def client_limit(top: LoadLevel, busiest: WatchedResource | None, where: str) ->
         law = f"{used:.0f} of its {top.connections} connections are in use (Little's law)"
         return f"at {where} {law}, and {percent(waits, 0)} of the response time is waiting for one"
     return None
+
+
+def with_client(top: LoadLevel, seen: Sequence[WatchedResource]) -> tuple[WatchedResource, ...]:
+    """`seen`, of which the cores are as busy as the generator on them makes them; empty where it takes little of them."""
+    shared = _shared(top, seen)
+    if shared is None or shared.busy >= FULL:
+        return ()
+    return tuple(replace(one, busy=min(one.busy + top.client_shares, 1.0)) if one is shared else one for one in seen)
+
+
+def _shared(top: LoadLevel, seen: Sequence[WatchedResource]) -> WatchedResource | None:
+    """The busiest cores of the service, where the generator takes a part of them."""
+    if top.client_shares < TAKES:
+        return None
+    return max((one for one in seen if one.kind == "cores"), key=lambda one: one.busy, default=None)
+
+
+def takes(top: LoadLevel, cores: WatchedResource, where: str) -> str:
+    """What the generator uses of the service's `cores`, in words."""
+    otherwise = f"which are otherwise {percent(cores.busy, 0)} busy"
+    return f"at {where} it uses {percent(top.client_shares, 0)} of the service's cores, {otherwise}"
 
 
 def held_up(top: LoadLevel) -> str | None:

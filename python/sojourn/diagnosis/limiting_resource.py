@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from sojourn.diagnosis import sentences
-from sojourn.diagnosis.client_limit import client_limit, held_up
+from sojourn.diagnosis.client_limit import client_limit, held_up, takes, with_client
 from sojourn.diagnosis.demand_trend import demand_trend
 from sojourn.diagnosis.diagnosis_types import Diagnosis, Kind, LoadLevel, Rate, WatchedResource
 from sojourn.diagnosis.full_rates import full_rates, is_limit
@@ -46,11 +46,17 @@ def diagnose_levels(levels: Iterable[LoadLevel], fitted_full_per_s: float | Rate
             kind, name, why, then, top, first, queue, ends, known, demand_trend(order), sentences.pauses(order)
         )
 
-    if (client := client_limit(top, busiest, sentences.at(top))) is not None:
+    if (client := client_limit(top, seen, sentences.at(top))) is not None:
         return found("client", "the client", f"the limit is the client: {client}", sentences.CLIENT)
     if not full and (late := held_up(top)) is not None:
         return found("unknown", "", f"{sentences.UNKNOWN}: {late}", sentences.CLIENT)
     best, unseen = _limit(top, seen, growth, queue, full)
+    if unseen and (together := with_client(top, seen)):
+        by_both, unseen = _limit(top, together, growth, queue, full)
+        if by_both is not None and by_both not in seen:
+            own = next(one for one in seen if one.name == by_both.name)
+            told = "; ".join(filter(None, [takes(top, own, sentences.at(top)), sentences.queue_says(queue)]))
+            return found("client", "the client", f"the limit is the client: {told}", sentences.CLIENT)
     if best is None and not unseen and fitted is not None and top.throughput_per_s >= LEAST * fitted[0]:
         rates = full_rates(top)
         limits = is_limit(rates[0][0], fitted) if rates else False

@@ -94,6 +94,16 @@ class FitTemplate(Protocol):
         `predict`."""
         return {}
 
+    def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
+        """Of the runs of a fit the names of those that are not valid and that it uses."""
+        return ()
+
+
+def not_valid_and_used(runs: list[RunFolder]) -> tuple[str, ...]:
+    """Names of runs that are not valid and that `observe_runs` takes: late ones, and disturbed ones where few are valid."""
+    used = {run.name for run in observe_runs(runs).runs}
+    return tuple(run.path.name for run in runs if not run.manifest["valid"] and run.path.name in used)
+
 
 @dataclass(frozen=True)
 class ModelFilesTemplate(FitTemplate):
@@ -128,6 +138,9 @@ class ModelFilesTemplate(FitTemplate):
     def read(self, path: Path) -> FittedModel:
         return FittedModel.read(path)
 
+    def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
+        return not_valid_and_used(runs)
+
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         """Parameters that each run has for itself, as this one measured them."""
         run = observe_run(folder)
@@ -159,6 +172,9 @@ class ComparedTemplate(FitTemplate):
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         return {**self.other.conditions(folder), **self.own.conditions(folder)}
+
+    def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
+        return self.own.used_anyway(runs)
 
 
 def fit_template(part: FitSection, folder: Path, file: Path) -> FitTemplate:

@@ -20,7 +20,7 @@ __all__ = ["BLIND", "HELD_OUT", "TRAINING", "StudyFindings"]
 @dataclass(frozen=True)
 class StudyFindings:
     """`evaluation`: see evaluation.SCHEMA, all rivals and kinds; `varied`: factors that differ between its runs; `not_shown`: what
-    cannot be run here, and why."""
+    cannot be run here, and why; `used_anyway`: names of runs that are not valid and that the fit uses."""
 
     folder: Path
     runs: list[RunFolder]
@@ -31,6 +31,7 @@ class StudyFindings:
     choices: tuple[BestConfiguration, ...] = ()
     analyses: tuple[Analysis, ...] = ()
     not_shown: tuple[str, ...] = ()
+    used_anyway: tuple[str, ...] = ()
 
     @property
     def fitted(self) -> FittedProtocol | None:

@@ -115,7 +115,8 @@ def _phases(plan: CheckedStudy, run: Run, folder: Path, say: Say) -> StudyFindin
     tried = evaluated_again(rivals, runs, predicted["level"], plan.is_fitted)
     if plan.study.choose is not None:
         choices = best_configuration.with_regret(choices, plan.study.choose, runs)
-    found = replace(found, rivals=rivals, evaluation=tried, choices=tuple(choices))
+    anyway = plan.template.used_anyway(_for_fit(plan, runs))
+    found = replace(found, rivals=rivals, evaluation=tried, choices=tuple(choices), used_anyway=anyway)
     if not plan.predicted:
         return found
     asked = predictions.predicted_points(predicted, plan)

@@ -49,7 +49,7 @@ def verdict_lines(found: StudyFindings) -> list[str]:
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
     lines += [f"not shown here: {what}" for what in found.not_shown]
-    return lines + left_out(found.runs)
+    return lines + left_out(found)
 
 
 def headline(found: StudyFindings) -> str:
@@ -266,11 +266,27 @@ def factors_text(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
     )
 
 
-def left_out(runs: list[RunFolder]) -> list[str]:
-    """How many, and each by name with its reasons."""
-    bad = [run for run in runs if not run.manifest["valid"]]
-    if not bad:
+def left_out(found: StudyFindings) -> list[str]:
+    """How many are not valid and not used, how many are not valid and used in the fit all the same; each by name with its reasons."""
+    bad = [run for run in found.runs if not run.manifest["valid"]]
+    used = [run for run in bad if run.path.name in found.used_anyway]
+    out = [run for run in bad if run not in used]
+    return [
+        *_not_valid(out, f"{len(out)} of {len(found.runs)} runs are not valid and are left out", "left out"),
+        *_not_valid(
+            used,
+            f"{len(used)} of {len(found.runs)} runs are not valid, and are used in the fit with their errors",
+            "used",
+        ),
+    ]
+
+
+def _not_valid(runs: list[RunFolder], many: str, which: str) -> list[str]:
+    if not runs:
         return []
-    named = [f"left out: {run.path.name}: {'; '.join(run.manifest['reasons'])}" for run in bad[:MOST_LEFT_OUT]]
-    more = [f"left out: {len(bad) - MOST_LEFT_OUT} more, see the report"] if len(bad) > MOST_LEFT_OUT else []
-    return [f"{len(bad)} of {len(runs)} runs are not valid and are left out", *named, *more]
+    named = [f"{which}: {run.path.name}: {'; '.join(run.manifest['reasons'])}" for run in runs[:MOST_LEFT_OUT]]
+    return [
+        many,
+        *named,
+        *([f"{which}: {len(runs) - MOST_LEFT_OUT} more, see the report"] if len(runs) > MOST_LEFT_OUT else []),
+    ]

@@ -17,7 +17,7 @@ def end_lines(found: StudyFindings, verdict: Sequence[str]) -> list[str]:
         return list(verdict)
     answers = [*(one.headline for one in found.analyses if one.headline), headline(found)]
     missing = [f"not shown here: {'; '.join(found.not_shown)}"] if found.not_shown else []
-    missing += left_out(found.runs)[:1]
+    missing += left_out(found)[:1]
     analysed = [line for one in found.analyses for line in one.lines if not line.startswith(" ")]
     taken = found.why.splitlines()
     more = [

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.control.live_metrics import RestartedError
+from sojourn.control.live_metrics import LiveMetrics, RestartedError
 from sojourn.control.service_metrics import ServiceMetrics, ServiceReading
 from sojourn.errors import InputError, LabError, ServiceError
 from sojourn.live_service import lease_keeper
@@ -157,10 +157,16 @@ def test_a_series_that_is_not_there_is_no_zero(shop: MetricsServer, tmp_path: Pa
     """A wrong name of the busy seconds would be read as idle workers, and they would be taken away. A counter of refusals begins with
     the first of them."""
     file = described(tmp_path, shop.url, "", SERIES + 'workers = "shop_pool"\nbusy_seconds = "shop_bussy"')
-    with pytest.raises(MetricsError, match="busy_seconds is missing: the page has no shop_bussy"):
+    with pytest.raises(MetricsError, match=r"the page has no shop_bussy \(\[series\] busy_seconds of service.toml\)"):
         ServiceMetrics(file, dict).read()
     file = described(tmp_path, shop.url, "", SERIES + 'workers = "shop_pool"\nrefused = "shop_refused{code=\\"503\\"}"')
     assert ServiceMetrics(file, dict).read().sums["refused"] == 0
+
+
+def test_a_url_of_a_service_of_ones_own_asks_for_the_file(shop: MetricsServer) -> None:
+    """Issue 29: nothing said that a URL is the web shop's alone."""
+    with pytest.raises(InputError, match=r"no sojourn_web_.*give a file, service.toml"):
+        LiveMetrics(shop.url.split("/metrics")[0]).check()
 
 
 def test_pages_that_are_none(shop: MetricsServer, tmp_path: Path) -> None:

@@ -27,3 +27,12 @@ def test_a_service_is_full_where_it_was_planted(tmp_path: Path) -> None:
         run = service.run(1.3 * service.full_per_s, 0, tmp_path / limit)
         metrics = run.metrics()
         assert metrics.value("throughput") == pytest.approx(service.full_per_s, rel=0.08), limit
+
+
+@pytest.mark.parametrize(("seed", "kinds"), [(305, ("client", "unknown")), (408, ("client",))])
+def test_a_client_on_the_cores_of_the_service_is_no_unseen_lock(
+    seed: int, kinds: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Issue 29, point 8. 305: both together are 77 % busy; 408: they are full, and a disk is busier than the service's share alone."""
+    (found,) = diagnose(planted(seed, "client").measure(tmp_path)).values()
+    assert found.kind in kinds, found.sentence

@@ -8,7 +8,9 @@ from pathlib import Path
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.model.unknown_parameters import replaced
+from sojourn.runs.run_folder import RunFolder
 from sojourn.simulate.simulated_run import as_run
+from sojourn.study.fit_templates import ModelFilesTemplate
 
 SERVICE = """
 [stations.cpu]
@@ -46,3 +48,10 @@ def test_where_most_runs_are_valid_a_disturbed_one_is_left_out(tmp_path: Path) -
     runs = recorded(tmp_path, {60: [OTHERS]})
     assert [run.name for run in runs.runs] == ["rate-20", "rate-40"]
     assert [note.split(": disturbed")[0] for note in runs.notes()] == ["left out: rate-60"]
+
+
+def test_a_study_says_which_runs_that_are_not_valid_its_fit_uses(tmp_path: Path) -> None:
+    """Issue 29: two of three runs of a ramp were made beside other work and used, and the verdict said that they were left out."""
+    recorded(tmp_path, {20: [OTHERS], 40: [OTHERS, "not stationary: it drifted"], 60: [OTHERS]})
+    runs = [RunFolder.open(path) for path in sorted(tmp_path.iterdir())]
+    assert ModelFilesTemplate(("service.toml",), tmp_path).used_anyway(runs) == ("rate-20", "rate-60")

@@ -84,6 +84,18 @@ def test_each_run_that_is_left_out_is_named() -> None:
     assert lines[at + 9] == "left out: 2 more, see the report"
 
 
+def test_runs_that_are_not_valid_and_are_used_are_not_said_to_be_left_out() -> None:
+    """Issue 29: the fit takes runs whose generator was late, and the verdict said that they were left out."""
+    runs = [run("good", 10.0), run("late", 10.0, ("requests were sent late",)), run("bad", 10.0, ("not stationary",))]
+    lines = verdict_lines(replace(findings(runs, [], Model()), used_anyway=("late",)))
+    assert lines[-4:] == [
+        "1 of 3 runs are not valid and are left out",
+        "left out: bad: not stationary",
+        "1 of 3 runs are not valid, and are used in the fit with their errors",
+        "used: late: requests were sent late",
+    ]
+
+
 def test_a_value_without_spread_has_no_interval_and_a_misfit_is_in_the_verdict() -> None:
     import numpy as np
 
