@@ -187,4 +187,4 @@ def planted(seed: int, limit: str) -> PlantedService:
 
 def is_right(service: PlantedService, kind: str) -> bool:
     """Whether a diagnosis of this kind names its limit."""
-    return kind in RIGHT["lock that computes" if service.computes else service.limit]
+    return kind in RIGHT["lock that computes" if service.computes and service.limit == "lock" else service.limit]
