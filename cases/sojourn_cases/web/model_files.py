@@ -23,7 +23,6 @@ from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, FittedModel
 from sojourn.model import Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
-from sojourn.study.fit_templates import not_valid_and_used
 from sojourn_cases.web.fitted_web import FittedWeb
 from sojourn_cases.web.known_demands import is_bare, overheads
 
@@ -59,7 +58,7 @@ class WebModelsTemplate(FitTemplate):
         return FittedWeb(FittedModel.read(path))
 
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
-        return not_valid_and_used(_loaded(runs))
+        return observe_runs(_loaded(runs)).not_valid
 
 
 def _no_run() -> FitError:

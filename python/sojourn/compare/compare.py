@@ -95,6 +95,8 @@ def few_runs(ratio: LogRatio, level: float) -> str:
 def check_apart(a: Sequence[Path | str | RunFolder], b: Sequence[Path | str | RunFolder]) -> None:
     """Raises InputError for a folder on both sides: a run beside itself is always alike."""
     sides = [{(one.path if isinstance(one, RunFolder) else Path(one)).resolve() for one in side} for side in (a, b)]
+    if not all(one.exists() for side in sides for one in side):
+        return  # which is said where they are read
     for one in sorted(sides[0]):
         if any(one == other or one in other.parents or other in one.parents for other in sides[1]):
             raise InputError(f"{one} on both sides", "compare", "give different runs as A and as B")

@@ -104,6 +104,11 @@ class FitRuns:
         return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside)
 
     @property
+    def not_valid(self) -> tuple[str, ...]:
+        """Names of those that are not valid and used all the same: late ones, and disturbed ones where few are valid."""
+        return tuple(run.name for run in self.runs if run.reasons)
+
+    @property
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
 

@@ -99,12 +99,6 @@ class FitTemplate(Protocol):
         return ()
 
 
-def not_valid_and_used(runs: list[RunFolder]) -> tuple[str, ...]:
-    """Names of runs that are not valid and that `observe_runs` takes: late ones, and disturbed ones where few are valid."""
-    used = {run.name for run in observe_runs(runs).runs}
-    return tuple(run.path.name for run in runs if not run.manifest["valid"] and run.path.name in used)
-
-
 @dataclass(frozen=True)
 class ModelFilesTemplate(FitTemplate):
     """Model files with unknowns, and `auto`, by name. Several are averaged where the runs cannot tell them apart: the average is then
@@ -139,7 +133,7 @@ class ModelFilesTemplate(FitTemplate):
         return FittedModel.read(path)
 
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
-        return not_valid_and_used(runs)
+        return observe_runs(runs).not_valid
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         """Parameters that each run has for itself, as this one measured them."""

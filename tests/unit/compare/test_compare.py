@@ -178,3 +178,5 @@ def test_run_folders(tmp_path: Path) -> None:
         sj.compare(tmp_path / "a", tmp_path / "a" / "1")
     with pytest.raises(RunFolderError, match="no such folder"):
         sj.compare(tmp_path / "a", tmp_path / "c")
+    with pytest.raises(RunFolderError, match="no such folder"):
+        sj.compare(tmp_path, tmp_path / "c")
