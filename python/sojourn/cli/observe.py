@@ -1,7 +1,8 @@
-"""`sojourn observe requests.csv cpu.csv --out runs/week`: hours of a service as runs, without a load test."""
+"""`sojourn observe requests.csv cpu.csv --out runs/week` or `prometheus://…`: hours of a service as runs, without a load test."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,24 +16,36 @@ from sojourn.units import duration_s, number
 if TYPE_CHECKING:
     from sojourn.observe import Observation
 
+FILES_WINDOW, PROMETHEUS_WINDOW = "60s", "5m"
+
 
 def observe(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="CSV files: request logs (arrival_s,response_s,class) and utilisation series (end_s,cpu); which is which their columns say"
+            help="prometheus://HOST:9090 with --map; or CSV files: request logs (arrival_s,response_s,class) and utilisation series "
+            "(end_s,cpu); which is which their columns say"
         ),
     ],
-    out: Annotated[Path, typer.Option(help="the folder to write the windows to, as run folders, and a first model")],
-    window: Annotated[str, typer.Option(help="how long a window is")] = "60s",
+    out: Annotated[
+        Path | None, typer.Option(help="the folder to write the windows to, as run folders, and a first model")
+    ] = None,
+    window: Annotated[str, typer.Option(help="how long a window is; usually 60s, of Prometheus 5m")] = "",
     begin: Annotated[
-        str, typer.Option("--from", help="where to begin: 10m after the first request, or -7d: before the last")
+        str,
+        typer.Option(
+            "--from", help="where to begin: 10m after the first request; -7d before the last, of Prometheus before now"
+        ),
     ] = "",
-    end: Annotated[
-        str, typer.Option("--to", help="where to end: 30m after the first request, or -1h: before the last")
-    ] = "",
+    end: Annotated[str, typer.Option("--to", help="where to end, in the same way; usually at the end")] = "",
+    series: Annotated[
+        Path | None, typer.Option("--map", help="of Prometheus: which series is which class and resource")
+    ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="of Prometheus: print a first map, made from names")
+    ] = False,
     cores: Annotated[
-        str, typer.Option(help="cores or servers of a resource, where there are several: cpu=4,db=2")
+        str, typer.Option(help="of files: cores or servers of a resource, where there are several: cpu=4,db=2")
     ] = "",
 ) -> None:
     """Turns logs and metrics you already have into runs.
@@ -41,21 +54,67 @@ def observe(
     """
     from sojourn.observe import observe_files
 
-    _check_out(out)
+    if sources[0].startswith("prometheus"):
+        return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
+    for option, given in (("--map", series is not None), ("--suggest", suggest)):
+        if given:
+            raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
+    where = _checked_out(out)
     capacity = {name: number(value, "--cores") for name, value in settings(cores, "--cores").items()}
     seen = observe_files(
         [Path(one) for one in sources],
-        window_s=duration_s(window, "--window"),
+        window_s=duration_s(window or FILES_WINDOW, "--window"),
         start_s=_instant(begin, "--from"),
         end_s=_instant(end, "--to"),
         capacity=capacity,
     )
-    _write(seen, out)
+    _write(seen, where)
 
 
-def _check_out(out: Path) -> None:
+def _prometheus(
+    sources: list[str],
+    out: Path | None,
+    window: str,
+    between: tuple[str, str],
+    series: Path | None,
+    suggest: bool,
+    cores: str,
+) -> None:
+    from sojourn.observe.observe_prometheus import observe_prometheus
+    from sojourn.observe.prometheus_http import PrometheusServer
+    from sojourn.observe.series_map import read_map
+    from sojourn.observe.suggested_map import suggested_map
+
+    if len(sources) > 1:
+        raise InputError(", ".join(sources), "sources", "give one server")
+    server = PrometheusServer.of(sources[0])
+    if suggest:
+        return say(suggested_map(server), end="")
+    if series is None:
+        raise InputError("no --map", server.name, "give --map FILE; --suggest prints a first one")
+    if cores:
+        raise InputError(f"--cores {cores}", server.name, "write cores = … below [resources.NAME] of the map")
+    where, now_s = _checked_out(out), time.time()
+    start, end = (_before(text, place) for text, place in zip(between, ("--from", "--to"), strict=True))
+    if start is None:
+        raise InputError("no --from", server.name, "say since when, such as --from -7d")
+    window_s = duration_s(window or PROMETHEUS_WINDOW, "--window")
+    _write(observe_prometheus(server, read_map(series), now_s - start, now_s - (end or 0.0), window_s), where)
+
+
+def _before(text: str, place: str) -> float | None:
+    """How long before now, s."""
+    if text and not text.startswith("-"):
+        raise InputError(repr(text), place, "write a time before now, such as -7d")
+    return duration_s(text[1:], place) if text else None
+
+
+def _checked_out(out: Path | None) -> Path:
+    if out is None:
+        raise InputError("no --out", "--out", "name the folder for the windows, such as --out runs/week")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is there already, and is no empty folder", "--out", "give another --out")
+    return out
 
 
 def _instant(text: str, place: str) -> float | None:

@@ -56,7 +56,7 @@ VERBS = {
         (
             "sojourn observe requests.csv cpu.csv --out runs/week",
             "sojourn observe requests.csv cpu.csv --window 5m --from -1d --out runs/week",
-            "sojourn observe requests.csv cpu.csv --cores cpu=4 --out runs/week",
+            "sojourn observe prometheus://127.0.0.1:9090 --map shop.map.toml --from -7d --out runs/week",
         ),
     ),
     "compare": Verb(

@@ -1,0 +1,85 @@
+"""A first map file from the names that a Prometheus server has, by the conventions of OpenTelemetry, kube and the node exporter.
+
+Conventions: opentelemetry.io/docs/specs/semconv/http/http-metrics (`http_server_request_duration_seconds`, before that
+`http_server_duration_milliseconds`); node_exporter (`node_cpu_seconds_total`); cAdvisor (`container_cpu_usage_seconds_total`);
+client libraries (`process_cpu_seconds_total`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from sojourn.errors import InputError
+from sojourn.observe.prometheus_http import PrometheusServer, selectors
+from sojourn.observe.request_log import plain_name
+
+TIMES = re.compile(r"(?P<base>.*(duration|latency|response_time|request_time|elapsed).*)_sum")
+ROUTES = ("http_route", "route", "handler", "path", "endpoint", "method", "rpc_method", "http_request_method")
+FIRST = ("http_server_request_duration", "http_server_duration", "http_request_duration")
+OWN = ("prometheus_", "net_conntrack_", "go_", "promhttp_", "scrape_")  # of the server itself
+MOST_CLASSES = 8
+CPU = (
+    ("node_cpu_seconds_total", "node_cpu_seconds_total{mode!~\"idle|iowait\"}", "count(node_cpu_seconds_total{mode=\"idle\"})"),
+    ("container_cpu_usage_seconds_total", "container_cpu_usage_seconds_total{container!=\"\"}", 1),
+    ("process_cpu_seconds_total", "process_cpu_seconds_total", 1),
+)  # fmt: skip
+
+
+def suggested_map(server: PrometheusServer) -> str:
+    """A map file as text. Raises InputError where no name looks like a count and a sum of response times; ServiceError."""
+    names = server.names()
+    there = set(names)
+    bases = [m["base"] for name in names if (m := TIMES.fullmatch(name)) and f"{m['base']}_count" in there]
+    bases = sorted((b for b in bases if not b.startswith(OWN)), key=lambda base: (_rank(base), base))
+    if not bases:
+        said = f"no pair …_count and …_sum of response times among {len(names)} names ({selectors(names)})"
+        raise InputError(said, server.name, "write the map by hand: docs/howto/from-prometheus.md")
+    lines = ["# A guess from names: check each selector, and that classes are requests that are alike."]
+    lines += [f"# also there: {other}" for other in bases[1:6]]
+    lines += _classes(server, bases[0])
+    found = next((one for one in CPU if one[0] in there), None)
+    if found:
+        _, busy, cores = found
+        note = "" if isinstance(cores, str) else "    # how many it may use"
+        lines += [
+            "",
+            "[resources.cpu]",
+            f"busy = {_text(busy)}",
+            f"cores = {_text(cores) if isinstance(cores, str) else cores}{note}",
+        ]
+    else:
+        lines += ["", "# no CPU time was found: without a resource a demand and a delay are hard to separate"]
+    return "\n".join(lines) + "\n"
+
+
+def _rank(base: str) -> int:
+    return next((i for i, start in enumerate(FIRST) if base.startswith(start)), len(FIRST))
+
+
+def _classes(server: PrometheusServer, base: str) -> Iterable[str]:
+    unit = "ms" if base.endswith(("_milliseconds", "_ms")) else "us" if base.endswith(("_microseconds", "_us")) else "s"
+    label, values = _routes(server, f"{base}_count")
+    for value in values or [""]:
+        matcher = f"{{{label}={json.dumps(value)}}}" if label else ""
+        yield ""
+        yield f"[classes.{plain_name(value) if value else 'request'}]"
+        yield f"requests = {_text(f'{base}_count{matcher}')}"
+        yield f"seconds = {_text(f'{base}_sum{matcher}')}"
+        if unit != "s":
+            yield f'unit = "{unit}"'
+
+
+def _routes(server: PrometheusServer, metric: str) -> tuple[str, Sequence[str]]:
+    """The first label with a few values; none where there is none."""
+    for label in ROUTES:
+        values = [value for value in server.label_values(label, metric) if value]
+        if 1 < len(values) <= MOST_CLASSES:
+            return label, values
+    return "", []
+
+
+def _text(text: str) -> str:
+    """As TOML: literal where that can be."""
+    return f"'{text}'" if "'" not in text and "\n" not in text else json.dumps(text)
