@@ -38,6 +38,7 @@ HEAD = '[classes.user]\nkind = "open"\nrate_per_s = 1.0\n'
 FREE, MAYBE = "{ free = true }", "{ free = true, low = 0 }"
 CONSTANT = '{ kind = "deterministic", mean = { free = true } }'
 UNEVEN = '{ kind = "lognormal", mean = { free = true }, scv = { free = true, low = 0.1, high = 1000, start = 10 } }'
+OBSERVED = '[observed]\n%s = "processes"\n'
 DELAYED = '[stations.wait]\nkind = "delay"\n'
 
 
@@ -61,11 +62,11 @@ MODELS = {
     "nginx-https": _model(worker=(1, CONSTANT)),
     "pool": _model(connections=(4, FREE)),
     "python-packed": _model(one=(1, CONSTANT)),
-    "tcl-loop": _model(loop=(1, CONSTANT)),
-    "c-uneven": _model(loop=(1, UNEVEN)),
+    "tcl-loop": _model(loop=(1, CONSTANT)) + OBSERVED % "loop",
+    "c-uneven": _model(loop=(1, UNEVEN)) + OBSERVED % "loop",
     "go-stages": _model(pool=(3, FREE), one=(1, CONSTANT)),
-    "go-garbage": _model(cores=(2, CONSTANT)),
-    "node-threads": _model(cores=(2, CONSTANT)),
+    "go-garbage": _model(cores=(2, CONSTANT)) + OBSERVED % "cores",
+    "node-threads": _model(cores=(2, CONSTANT)) + OBSERVED % "cores",
     "java-single": _model(lock=(1, CONSTANT)),
     "rust-behind": DELAYED + _model(cores=(2, CONSTANT)) + f"wait = {{ user = {FREE} }}\n",
     "perl-pages": _model(loop=(1, UNEVEN)),

@@ -4,6 +4,7 @@
     ├── InputError               2    a value that someone gave (also a ValueError)
     │   ├── NoSuchRow            2    a Metrics table has no such row (also a KeyError)
     │   ├── FitError             2    there are too few observations for this fit, or they do not determine it
+    │   │   └── Undetermined     2    … some of its unknowns apart from each other
     │   ├── ModelError           2    a model file or object is invalid
     │   ├── MethodRefused        2    a method does not apply to this model
     │   ├── RunFolderError       2    a run folder is empty, cut off, or from another version
@@ -55,6 +56,7 @@ __all__ = [
     "SourceRefused",
     "StorageFull",
     "StudyError",
+    "Undetermined",
     "WorkerError",
 ]
 
@@ -75,7 +77,7 @@ class SojournError(Exception):
     def __str__(self) -> str:
         return f"{self.place}: {self.value}; {self.remedy}"
 
-    def __reduce__(self) -> tuple[type, tuple[object, object, str]]:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.value, self.place, self.remedy)
 
 
@@ -91,6 +93,17 @@ class NoSuchRow(InputError, KeyError):
 
 class FitError(InputError):
     """The observations are too few, or none is valid, for the fit that was asked for."""
+
+
+class Undetermined(FitError):
+    """The observations do not determine `unknowns` of a model, or not apart from each other."""
+
+    def __init__(self, value: object, place: object, remedy: str, unknowns: tuple[str, ...] = ()) -> None:
+        super().__init__(value, place, remedy)
+        self.unknowns = unknowns
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.value, self.place, self.remedy, self.unknowns)
 
 
 class ModelError(InputError):
@@ -133,7 +146,7 @@ class QueryError(InputError):
     def __str__(self) -> str:
         return super().__str__() + self.shown
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:  # type: ignore[override]
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.value, self.place, self.remedy, self.shown)
 
 

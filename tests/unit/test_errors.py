@@ -15,6 +15,7 @@ CODES = {
     "InputError": 2,
     "NoSuchRow": 2,
     "FitError": 2,
+    "Undetermined": 2,
     "ModelError": 2,
     "MethodRefused": 2,
     "RunFolderError": 2,

@@ -75,7 +75,7 @@ def fit_files(
 ) -> FittedModel:  # fmt: skip
     """Fits the unknowns of a model file, or of several ("auto" may be one), averaged where they predict alike; writes what was fitted,
     and tells of it."""
-    from sojourn.fit import fit
+    from sojourn.fit.assumed_values import fit_assuming
     from sojourn.fit.fit_runs import observe_runs
     from sojourn.fit.model_selection import AUTO, choose_model
     from sojourn.fit.rival_models import fit_rivals, read_rivals
@@ -94,7 +94,7 @@ def fit_files(
         tell(chosen.why)
         fitted = chosen.best
     else:
-        fitted = fit(measured, Model.read(names[0]), level=level, seed=seed, on=on)
+        fitted = fit_assuming(measured, Model.read(names[0]), level, seed, on=on)
     fitted.write(out)
     tell(str(fitted))
     tell(f"written to {out}")

@@ -17,6 +17,8 @@ common_start        runs that begin with all customers at once         searches_
 estimate_spread     how uncertain unknowns are                         errors_within_runs         what errors of one run share
 unknown_intervals   their ends, along the profile                      model_error                how wrong the model itself is
 untold_unknowns     what runs do not tell, by name                     planned_runs               the same before any is made
+assumed_values      what is assumed where two unknowns are not separate response_spread           how responses vary, by a model
+time_at_rest        CPU time that falls towards saturation             run_contents               what a run folder says beside means
 """
 
 from sojourn.fit.capacity_ratio import capacity_ratio

@@ -11,7 +11,7 @@ down as often and as long as was seen is tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,6 +21,7 @@ from scipy.special import stdtrit
 
 from sojourn.errors import InputError
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.time_at_rest import AT_REST, LEVEL, LONGER, SHARE, WORDS
 from sojourn.model import Breakdowns, Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
 from sojourn.model.distribution_registry import Distribution
 from sojourn.model.unknown_parameters import Unknown
@@ -36,6 +37,7 @@ BY_LOAD = {
 }
 BY_CHANCE = 0.05  # of one test: how often a time that does not change is taken for one that does; each resource and direction has one
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
+MOSTLY = 0.5  # of a response time, from which on it is CPU time
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
 UNEVEN, UNEVEN_SCV = (
@@ -104,17 +106,27 @@ def _that_pause(runs: FitRuns) -> dict[str, Model]:
 
 def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tuple[str, Model]]:
     name = ", ".join(filter(None, (servers.name, law)))
-    yield name, _model(runs, servers, law)
-    if law != LAWS[2]:
+    of_cpu = _is_cpu_time(runs)
+    if not of_cpu:
+        yield name, _model(runs, servers, law)
+    if law != LAWS[2] and not of_cpu:
         yield f"{name}, a delay", _model(runs, servers, law, delayed=True)
-    elif not _watched(runs):  # mean, variance and delay together are not told by response times alone
+    elif law == LAWS[2] and not _watched(
+        runs
+    ):  # mean, variance and delay together are not told by response times alone
         yield f"{servers.name}, {UNEVEN}, a delay", _model(runs, servers, UNEVEN, delayed=True)
     cores = runs.runs[0].cores
     for resource in _watched(runs):
         of_cores = not resource.startswith("disk")
         if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
-            yield f"{name}, utilised like {resource}", _model(runs, servers, law, tied=resource)
-            yield f"{name}, a delay, utilised like {resource}", _model(runs, servers, law, tied=resource, delayed=True)
+            for delayed in (False, True):
+                told = f"{name}{', a delay' if delayed else ''}, utilised like {resource}"
+                yield told, _model(runs, servers, law, tied=resource, delayed=delayed)
+                if of_cores and "users" not in runs.runs[0].factors:
+                    yield (
+                        f"{told}, {WORDS}",
+                        _model(runs, servers, law, tied=resource, delayed=delayed, formula=LONGER),
+                    )
             for how, formula in BY_LOAD.items() if law in LAWS[:2] else ():
                 if not _changes(runs, resource, servers.count, "saved" in formula):
                     continue
@@ -122,7 +134,7 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
                     f"{name}, utilised like {resource}, {how}",
                     _model(runs, servers, law, tied=resource, formula=formula),
                 )
-        if of_cores:
+        if of_cores and not of_cpu:
             yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
 
 
@@ -159,6 +171,17 @@ def _times_by_load(
     return ((1 - u) ** 2 if falls else u), busy / done
 
 
+def _is_cpu_time(runs: FitRuns) -> bool:
+    """Whether most of the response time of the lightest run is CPU time, so that whatever limits the service spends it."""
+    if "users" in runs.runs[0].factors:
+        return False
+    run = min(runs.runs, key=lambda run: float(run.factors["rate_per_s"]))
+    cpu = next((run.busy[name] for name in _watched(runs) if not name.startswith("disk") and name in run.busy), 0.0)
+    means = [run.means.get(("", metric)) for metric in ("throughput", "response_time")]
+    done, response_s = (one[0] if one else 0.0 for one in means)
+    return done > 0 and cpu / done > MOSTLY * response_s
+
+
 def _watched(runs: FitRuns) -> list[str]:
     """The first resource that tells CPU time, and disks."""
     cpu = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
@@ -189,16 +212,25 @@ def _model(
         demands["cpu"] = {"user": Unknown()}
     parameters: dict[str, float | str] = {}
     if formula:
-        demands["service"] = {"user": Deterministic(cast(float, formula)) if law else formula}
+        demands["service"] = {"user": _time(law, cast(float, formula))}
         work_s, change = _by_utilisation(runs, tied or "", servers.count, "saved" in formula)
-        parameters = {"work_s": Unknown(work_s), "saved" if "saved" in formula else "grown": Unknown(change, 0.0)}
+        parameters = {"work_s": Unknown(work_s)}
+        parameters |= {name: Unknown(change, 0.0) for name in ("saved", "grown") if name in formula}
+        parameters |= {AT_REST: LEVEL} if formula == LONGER else {}
     observed = {"service": tied} if tied else {"cpu": beside} if beside else {}
     factors = {servers.factor: "stations.service.servers"} if servers.factor else {}
     return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors, parameters=parameters)
 
 
-def _time(law: str) -> Distribution:
+def _time(law: str, mean_s: float | None = None) -> Distribution:
+    mean = Unknown() if mean_s is None else mean_s
     kinds: dict[str, Distribution] = {
-        LAWS[0]: Exponential(Unknown()), LAWS[1]: Deterministic(Unknown()), UNEVEN: Lognormal(Unknown(), UNEVEN_SCV)
+        LAWS[0]: Exponential(mean), LAWS[1]: Deterministic(mean), UNEVEN: Lognormal(mean, UNEVEN_SCV)
     }  # fmt: skip
-    return kinds.get(law) or Lognormal(Unknown(), Unknown(1.0, 0.01, 30.0))
+    return kinds.get(law) or Lognormal(mean, Unknown(1.0, 0.01, 30.0))
+
+
+def shares_of(models: Mapping[str, Model]) -> dict[str, float]:
+    """Name → what is believed of a model among those that differ by its time at rest; 1 of all that have no such variant."""
+    both = {name.removesuffix(f", {WORDS}") for name in models if name.endswith(WORDS)}
+    return {name: SHARE if name.removesuffix(f", {WORDS}") in both else 1.0 for name in models}

@@ -46,8 +46,8 @@ class FitProblem:
         if len(names) < len(self.paths):
             value = f"{len(names)} configurations for {len(self.paths)} unknowns"
             raise FitError(value, "runs", "measure at more levels, or give some of the unknowns")
-        self.log, self.error, self.floor = (
-            np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor")
+        self.log, self.error, self.floor, self.beside = (
+            np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor", "beside")
         )
         self.rates = RealisedRates.of([runs.runs[s.run] for s in self.seen], [s.key[2] for s in self.seen], model)
         self.together = np.zeros(len(self.seen))  # logarithms, by which runs that began together are off the long run
@@ -100,7 +100,9 @@ class FitProblem:
             if number >= SMOOTHINGS and np.abs(self.together - before).max() < CLOSE:
                 break
             growth = self._growth(x)
-            self._weigh(run_mean_error.smoothed(self.error, _sensitivity(growth), metrics), growth)
+            sampling = np.sqrt(np.maximum(self.error**2 - self.beside**2, 0.0))
+            smooth = run_mean_error.smoothed(sampling, _sensitivity(growth), metrics)
+            self._weigh(np.hypot(smooth, self.beside), growth)  # what is known of one run alone is not smoothed away
             begun = self._around(x) if number == 0 and self.paths else self.scale.outward(x)[None]
             x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
         return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)

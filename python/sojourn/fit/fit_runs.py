@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit.meter_errors import INTERRUPTS, bounds
+from sojourn.fit.meter_errors import bounds
+from sojourn.fit.run_contents import busy_by_resource, length_s_of, scv_of_responses, share_of_others
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.core_speed import METRIC
 from sojourn.runs.disturbances import DISTURBED
 from sojourn.runs.generator_lateness import LatenessError, lateness_error, only_late
-from sojourn.runs.measurement_window import in_window, responses
 from sojourn.runs.pauses import Pauses, run_pauses
 from sojourn.runs.run_folder import RunFolder, run_folders, without_manifest
 from sojourn.stats.batch_means import standard_error
@@ -30,7 +29,6 @@ from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 Factors = dict[str, Any]
-LEAST_REQUESTS = 100  # for a variance
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,9 @@ class FitRun:
     """One run. `means`: (class, metric) → (value, relative standard error within the run), metric `response_time` (s) or
     `throughput` (1/s), class "" for all; `busy`: resource → mean number of servers, cores or disks at work; `scv`: of the
     response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
-    error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`: from
-    its start; 0 where nobody knows. `pauses`: None where nobody looked for them."""
+    error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`:
+    from its start; 0 where nobody knows. `pauses`: None where nobody looked for them. `beside`: (class, metric) → the
+    part of the error of a mean that is not of sampling: a late generator, other work."""
 
     name: str
     factors: Factors
@@ -53,6 +52,7 @@ class FitRun:
     measured: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     length_s: float = 0.0
     pauses: Pauses | None = None
+    beside: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def configuration(self) -> str:
@@ -74,11 +74,12 @@ class FitRun:
 @dataclass(frozen=True)
 class FitRuns:
     """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why, `beside` which were used
-    although other work disturbed them."""
+    although other work disturbed them, `unsure` which with a larger error for that."""
 
     runs: Sequence[FitRun]
     left_out: Sequence[str] = field(default_factory=tuple)
     beside: Sequence[str] = field(default_factory=tuple)
+    unsure: Sequence[str] = field(default_factory=tuple)
 
     def notes(self) -> list[str]:
         """What the reader of a fit has to know of its runs."""
@@ -86,6 +87,7 @@ class FitRuns:
         if self.beside:
             said = f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and the predictions assume the same"
             found.append(f"{said}: {self.beside[0]}")
+        found += [f"counts less: {text}" for text in self.unsure]
         return found
 
     @property
@@ -101,7 +103,9 @@ class FitRuns:
         said = " and ".join(f"{name} = {value!r}" for name, value in model.where.items())
         if not own:
             raise FitError(f"no run with {said}", "where", "give runs of the service that this model describes")
-        return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside)
+        return FitRuns(
+            own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside, self.unsure
+        )
 
     @property
     def not_valid(self) -> tuple[str, ...]:
@@ -123,8 +127,9 @@ def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
 
 
 def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
-    """The runs of folders, or of folders that hold them. Where fewer than half can be used, those that only other work disturbed
-    are taken, too: an ordinary machine is never alone, and their answer is that of the service beside such work.
+    """The runs of folders, or of folders that hold them. Those that only other work disturbed are taken too: what it can have changed is an
+    error of known size. Where fewer than half can be used otherwise they count as they are: an ordinary machine is never alone, and their
+    answer is that of the service beside such work.
 
     Raises:
         RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
@@ -137,14 +142,19 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     read = [observe_run(folder) for folder in opened]
     left = without_manifest(rest)
     scarce = 2 * sum(map(_usable, read)) < len(read)
-    taken = [_usable(run) or (scarce and _only_disturbed(run)) for run in read]
-    used = [run for run, own in zip(read, taken, strict=True) if own]
+    more = [
+        0.0 if scarce or not _only_disturbed(run) else share_of_others(folder)
+        for run, folder in zip(read, opened, strict=True)
+    ]
+    taken = [_usable(run) or by > 0 or (scarce and _only_disturbed(run)) for run, by in zip(read, more, strict=True)]
+    used = [_less_sure(run, by) for run, own, by in zip(read, taken, more, strict=True) if own]
     unused = [run for run, own in zip(read, taken, strict=True) if not own]
     left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in unused]
-    beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
+    disturbed = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
+    beside, unsure = (disturbed, []) if scarce else ([], disturbed)
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
-    return FitRuns(used, left, beside)
+    return FitRuns(used, left, beside, unsure)
 
 
 def _of_one_service(folders: Sequence[RunFolder]) -> None:
@@ -179,12 +189,22 @@ def _only_disturbed(run: FitRun) -> bool:
     return bool(run.reasons) and bool(run.means) and all(reason.startswith(DISTURBED) for reason in run.reasons)
 
 
+def _less_sure(run: FitRun, by: float) -> FitRun:
+    """With a relative error of the response times `by` that is not of sampling."""
+    if not by:
+        return run
+    keys = [key for key in run.means if key[1] == "response_time"]
+    means = {k: (v, float(np.hypot(e, by)) if k in keys else e) for k, (v, e) in run.means.items()}
+    return replace(run, means=means, beside={k: float(np.hypot(run.beside.get(k, 0.0), by)) for k in keys})
+
+
 def observe_run(folder: RunFolder) -> FitRun:
     """What one run says, valid or not."""
     manifest = folder.manifest
     frame = folder.frame("metrics")
     means: dict[tuple[str, str], tuple[float, float]] = {}
     busy: dict[str, float] = {}
+    beside: dict[tuple[str, str], float] = {}
     measured: dict[tuple[str, str, str], float] = {}
     late_run = only_late(manifest)
     for row in frame.iter_rows(named=True) if frame is not None else ():
@@ -201,6 +221,7 @@ def observe_run(folder: RunFolder) -> FitRun:
             )
             late = lateness_error(manifest) if metric == "response_time" else LatenessError(1.0, 0.0)
             means[row["class"], metric] = (value * late.factor, float(np.hypot(error, late.error)))
+            beside |= {(row["class"], metric): late.error} if late.error else {}
         elif metric == "utilisation" and station.startswith("core "):
             busy[station] = value
     placed = (manifest.get("placement") or {}).get("server", [])
@@ -211,16 +232,27 @@ def observe_run(folder: RunFolder) -> FitRun:
     going_on = manifest.get("status", "complete") != "complete"
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
     verdict = bool(manifest.get("valid")) or late_run, tuple(reasons)
-    length_s = _length_s(manifest)
+    length_s = length_s_of(manifest)
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
-        busy |= _by_resource(frame, named)  # beside the cores as they were counted
+        busy |= busy_by_resource(frame, named)  # beside the cores as they were counted
         cores = 0 if manifest.get("simulated") else len(placed)
         off = bounds(manifest, named)
         factors = dict(manifest["factors"])
         pauses = None if manifest.get("simulated") else run_pauses(folder)
         return FitRun(
-            folder.path.name, factors, means, busy, cores, *verdict, _scv(folder), off, measured, length_s, pauses
+            folder.path.name,
+            factors,
+            means,
+            busy,
+            cores,
+            *verdict,
+            scv_of_responses(folder),
+            off,
+            measured,
+            length_s,
+            pauses,
+            beside,
         )
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}
@@ -240,39 +272,9 @@ def observe_run(folder: RunFolder) -> FitRun:
         busy,
         len(placed),
         *verdict,
-        _scv(folder),
+        scv_of_responses(folder),
         measured=measured,
         length_s=length_s,
         pauses=run_pauses(folder),
+        beside=beside,
     )
-
-
-def _length_s(manifest: Mapping[str, Any]) -> float:
-    """From the start; as the load, the simulation or the conditions of a study's system have it."""
-    said = [manifest.get(part) or {} for part in ("load", "conditions")]
-    return float(next((one["duration_s"] for one in (manifest, *said) if one.get("duration_s")), 0.0))
-
-
-def _scv(folder: RunFolder) -> float | None:
-    """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
-    frame = folder.frame("requests")
-    if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
-        return None
-    start_s, end_s = folder.manifest["window_s"]
-    inside = in_window(responses(frame), (start_s, end_s))
-    times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
-    if len(times) < LEAST_REQUESTS:
-        return None
-    times = np.minimum(times, np.quantile(times, 0.99))
-    return float(times.var() / times.mean() ** 2)
-
-
-def _by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
-    if frame is None:
-        return {}
-    own = frame.filter(pl.col("station").is_in(list(resources)), pl.col("value") > 0)
-    return {
-        name + suffix: value * resources[name]["capacity"]
-        for metric, suffix in (("utilisation", ""), ("softirq_utilisation", INTERRUPTS))
-        for name, value in own.filter(pl.col("metric") == metric).select("station", "value").iter_rows()
-    }

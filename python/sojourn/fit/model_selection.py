@@ -1,7 +1,7 @@
 """`choose_model`: models that a service could be, fitted one by one, ranked by configurations that were left out.
 
 Candidates (`candidate_models`) are one queue, alone or beside a delay or the cores. The simplest is taken whose squared
-errors on configurations left out, and on the spread of the lightest run (`lightest`), are within one standard error of the
+errors on configurations left out, and on the spread of responses (`response_spread`), are within one standard error of the
 least (L. Breiman et al., Classification and Regression Trees (1984), 3.4.3). What predicts about as well is said, and is in
 the predictions too (`averaged`), so that these are as wide as what the runs leave open; where none is good, that is said.
 """
@@ -14,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 
 from sojourn.errors import FitError, SojournError
-from sojourn.fit.candidate_models import candidates, whole_factors
+from sojourn.fit.candidate_models import candidates, shares_of, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
-from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_weights import ranked
+from sojourn.fit.response_spread import spread_squares
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
@@ -61,9 +61,8 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
     squares = squares_left_out(fits, runs)
     for name, fitted in fits.items():
-        if (spread := spread_square(fitted, runs)) is not None:
-            squares[name] = np.append(squares[name], spread)
-    found_best = ranked(fits, squares)
+        squares[name] = np.append(squares[name], spread_squares(fitted, runs))
+    found_best = ranked(fits, squares, shares=shares_of(models))
     best = fit(runs, models[found_best.chosen], level, seed, on=on)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 

@@ -49,16 +49,22 @@ class RankedModels:
 
 
 def ranked(
-    fits: Mapping[str, FittedModel], squares: Mapping[str, Array], prior: Mapping[str, float] | None = None
+    fits: Mapping[str, FittedModel],
+    squares: Mapping[str, Array],
+    prior: Mapping[str, float] | None = None,
+    shares: Mapping[str, float] | None = None,
 ) -> RankedModels:
     """`squares`: name → squared errors on what was left out, in units of their standard errors, in one order for all. `prior`: name →
-    what is believed of it before the runs, relative, 1 where nothing is said."""
+    what is believed of it before the runs, relative, 1 where nothing is said. `shares`: the same of variants of one model, which count as
+    one together, for the weights alone."""
     before = {name: (prior or {}).get(name, 1.0) for name in fits}
     alike = _alike(squares)
     chosen = min(alike, key=lambda name: (-before[name], len(fits[name].paths), squares[name].sum()))
     inflation = max(1.0, min(float(s.mean()) if len(s) else 1.0 for s in squares.values()))
     likely = weights([float(squares[name].sum()) / inflation for name in fits])
-    share = {name: float(one) * before[name] for name, one in zip(fits, likely, strict=True)}
+    share = {
+        name: float(one) * before[name] * (shares or {}).get(name, 1.0) for name, one in zip(fits, likely, strict=True)
+    }
     share = {name: one / sum(share.values()) for name, one in share.items()}
     kept = [name for name in fits if share[name] >= LEAST_WEIGHT or name == chosen]
     whole = sum(share[name] for name in kept)

@@ -27,6 +27,7 @@ class Measurement:
     error: float  # relative standard error within the run
     floor: float
     bound: float = 0.0  # of the relative error that its meter has in all runs alike
+    beside: float = 0.0  # the part of `error` that is not of sampling
 
 
 def floor_of_busy(station: str, busy: float) -> float:
@@ -45,7 +46,10 @@ def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
     for (cls, metric), (value, error) in run.means.items():
         wanted = (cls in names) if several and metric == "response_time" else cls == ""
         if wanted and (metric == "response_time" or (metric == "throughput" and closed)):
-            found.append(Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric]))
+            other = run.beside.get((cls, metric), 0.0)
+            found.append(
+                Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric], beside=other)
+            )
     for name, given in model.parameters.items():
         if isinstance(given, ParameterFromRuns) and given.formula:
             seen = measured_value(run, given)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.errors import FitError
+from sojourn.errors import FitError, Undetermined
 from sojourn.fit.model_evaluation import Key
 from sojourn.fit.what_would_tell import SAME, WhatWouldTell, to_watch
 from sojourn.model import Closed, Model, Open
@@ -49,7 +49,8 @@ def refusal(names: Sequence[str], remedies: Sequence[str], none: str = "", whose
     """`none`: what is said where there is no other remedy than to give one of them."""
     what = f"{whose} not determine {' and '.join(names)}" + (" separately" if len(names) > 1 else "")
     *first, last = [f"give {'one of them' if len(names) > 1 else 'it'}", *remedies]
-    return FitError(what, "fit", f"{', '.join(first)}, or {last}" if first else last + none)
+    told = (what, "fit", f"{', '.join(first)}, or {last}" if first else last + none)
+    return Undetermined(*told, tuple(names)) if not none and whose == MADE else FitError(*told)
 
 
 def not_varied(model: Model, points: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -15,12 +15,12 @@ from sojourn.fit.candidate_models import candidates, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.fitted_model import FittedModel
-from sojourn.fit.lightest_run import spread_square
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import choose_model
 from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
 from sojourn.fit.parameter_estimate import ParameterEstimate
+from sojourn.fit.response_spread import spread_squares
 from sojourn.model import Queue
 
 LOW = (20.0, 26.0, 32.0, 38.0, 44.0)  # below 45 % of what mmm_run's two servers can do
@@ -101,8 +101,10 @@ def test_the_spread_of_an_mm1_queue_is_that_of_an_exponential(rate: float) -> No
                            "service = { user = { free = true } }\n")  # fmt: skip
     fitted = fit(FitRuns(runs), model)
     at_truth = replace(fitted, estimates={"demands_s.service.user": ParameterEstimate(0.02, 0.02, 0.02)})
-    assert spread_square(at_truth, FitRuns(runs)) == pytest.approx(0.0, abs=1e-6)
-    assert spread_square(at_truth, FitRuns([replace(run, scv=None) for run in runs])) is None
+    assert spread_squares(at_truth, FitRuns(runs)) == pytest.approx(
+        [0.0] * len(spread_squares(at_truth, FitRuns(runs))), abs=1e-6
+    )
+    assert spread_squares(at_truth, FitRuns([replace(run, scv=None) for run in runs])) == []
 
 
 def test_the_law_of_service_is_told_by_the_lightest_run() -> None:

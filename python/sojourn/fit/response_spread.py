@@ -1,4 +1,7 @@
-"""What the lightest run says of the law of service: there is little waiting, so response times vary as services do.
+"""What the spread of response times says: in the lightest run of the law of service, in the heaviest of how they wait.
+
+In the lightest there is little waiting, so response times vary as services do. In the heaviest one server that is half busy makes response
+times vary that two servers, as busy together, hardly do, long before the mean shows it.
 
 A mean of response times hardly tells a short service with a large variance from a long one with a small one; the spread of
 response times in the lightest run does. A model's is Var(S) + Var(W): of waits that are exponential where there are any,
@@ -18,19 +21,20 @@ FACTOR = 0.5  # standard deviation of the logarithm of a variance that such a mo
 LEAST = 0.1  # of the squared mean: less is somebody else's variance
 
 
-def lightest_run(runs: FitRuns) -> FitRun | None:
-    """The one with the lowest level of which the spread is known."""
+def spread_squares(fitted: FittedModel, runs: FitRuns) -> list[float]:
+    """How far the spread of response times that a model has is from the measured one, squared, in units of its standard error: in the
+    lightest and the heaviest run of which it is known."""
     level = "users" if "users" in runs.runs[0].factors else "rate_per_s"
-    known = [run for run in runs.runs if run.scv is not None and level in run.factors]
-    return min(known, key=lambda run: run.factors[level], default=None)
+    known = sorted(
+        (run for run in runs.runs if run.scv is not None and level in run.factors), key=lambda run: run.factors[level]
+    )
+    told = known[:1] + (known[-1:] if len(known) > 1 else [])
+    return [spread_square(fitted, run) for run in told]
 
 
-def spread_square(fitted: FittedModel, runs: FitRuns, station: str = "service") -> float | None:
-    """How far the spread of response times that a model has there is from the measured one, squared, in units of its standard
-    error; None where it is not known. `station`: whose service is meant."""
-    run = lightest_run(runs)
-    if run is None or run.scv is None:
-        return None
+def spread_square(fitted: FittedModel, run: FitRun, station: str = "service") -> float:
+    """Of one run, whose spread is known. `station`: whose service is meant."""
+    assert run.scv is not None, "asked only where it is known"
     evaluator = ModelEvaluator(fitted.template, [run.factors])
     best = np.array([[fitted.estimates[p].value for p in fitted.paths]])
     found, network = evaluator.at(best), evaluator.networks_at(best)[0]

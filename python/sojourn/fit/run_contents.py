@@ -1,0 +1,53 @@
+"""What a fit reads of a run folder beside its means: how long it was, what its resources did, how its responses vary, what others took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.fit.meter_errors import INTERRUPTS
+from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.run_folder import RunFolder
+
+LEAST_REQUESTS = 100  # for a variance
+
+
+def length_s_of(manifest: Mapping[str, Any]) -> float:
+    """From the start; as the load, the simulation or the conditions of a study's system have it."""
+    said = [manifest.get(part) or {} for part in ("load", "conditions")]
+    return float(next((one["duration_s"] for one in (manifest, *said) if one.get("duration_s")), 0.0))
+
+
+def scv_of_responses(folder: RunFolder) -> float | None:
+    """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
+    frame = folder.frame("requests")
+    if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
+        return None
+    start_s, end_s = folder.manifest["window_s"]
+    inside = in_window(responses(frame), (start_s, end_s))
+    times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
+    if len(times) < LEAST_REQUESTS:
+        return None
+    times = np.minimum(times, np.quantile(times, 0.99))
+    return float(times.var() / times.mean() ** 2)
+
+
+def busy_by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -> dict[str, float]:
+    if frame is None:
+        return {}
+    own = frame.filter(pl.col("station").is_in(list(resources)), pl.col("value") > 0)
+    return {
+        name + suffix: value * resources[name]["capacity"]
+        for metric, suffix in (("utilisation", ""), ("softirq_utilisation", INTERRUPTS))
+        for name, value in own.filter(pl.col("metric") == metric).select("station", "value").iter_rows()
+    }
+
+
+def share_of_others(folder: RunFolder) -> float:
+    """The share of the machine's time that others took, by which a response time can be longer."""
+    checks = folder.manifest.get("checks") or {}
+    cores = (folder.manifest.get("cpu_time") or {}).get("cores") or 1
+    return float((checks.get("others") or 0.0) / cores + (checks.get("steal") or 0.0))
