@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit.meter_errors import bounds
-from sojourn.fit.run_contents import busy_by_resource, length_s_of, scv_of_responses, share_of_others
+from sojourn.fit.run_contents import busy_by_resource, length_s_of, scv_of_responses
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.core_speed import METRIC
@@ -38,7 +38,7 @@ class FitRun:
     response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
     error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`:
     from its start; 0 where nobody knows. `pauses`: None where nobody looked for them. `beside`: (class, metric) → the
-    part of the error of a mean that is not of sampling: a late generator, other work."""
+    part of the error of a mean that is not of sampling: a late generator."""
 
     name: str
     factors: Factors
@@ -74,12 +74,11 @@ class FitRun:
 @dataclass(frozen=True)
 class FitRuns:
     """Runs of one service, the valid ones first among equals; `left_out` says which were not used and why, `beside` which were used
-    although other work disturbed them, `unsure` which with a larger error for that."""
+    although other work disturbed them."""
 
     runs: Sequence[FitRun]
     left_out: Sequence[str] = field(default_factory=tuple)
     beside: Sequence[str] = field(default_factory=tuple)
-    unsure: Sequence[str] = field(default_factory=tuple)
 
     def notes(self) -> list[str]:
         """What the reader of a fit has to know of its runs."""
@@ -87,7 +86,6 @@ class FitRuns:
         if self.beside:
             said = f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and the predictions assume the same"
             found.append(f"{said}: {self.beside[0]}")
-        found += [f"counts less: {text}" for text in self.unsure]
         return found
 
     @property
@@ -103,9 +101,7 @@ class FitRuns:
         said = " and ".join(f"{name} = {value!r}" for name, value in model.where.items())
         if not own:
             raise FitError(f"no run with {said}", "where", "give runs of the service that this model describes")
-        return FitRuns(
-            own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside, self.unsure
-        )
+        return FitRuns(own, (*self.left_out, f"{len(self.runs) - len(own)} runs without {said}"), self.beside)
 
     @property
     def not_valid(self) -> tuple[str, ...]:
@@ -127,9 +123,8 @@ def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
 
 
 def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
-    """The runs of folders, or of folders that hold them. Those that only other work disturbed are taken too: what it can have changed is an
-    error of known size. Where fewer than half can be used otherwise they count as they are: an ordinary machine is never alone, and their
-    answer is that of the service beside such work.
+    """The runs of folders, or of folders that hold them. Where fewer than half can be used, those that only other work disturbed
+    are taken, too: an ordinary machine is never alone, and their answer is that of the service beside such work.
 
     Raises:
         RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
@@ -142,19 +137,14 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     read = [observe_run(folder) for folder in opened]
     left = without_manifest(rest)
     scarce = 2 * sum(map(_usable, read)) < len(read)
-    more = [
-        0.0 if scarce or not _only_disturbed(run) else share_of_others(folder)
-        for run, folder in zip(read, opened, strict=True)
-    ]
-    taken = [_usable(run) or by > 0 or (scarce and _only_disturbed(run)) for run, by in zip(read, more, strict=True)]
-    used = [_less_sure(run, by) for run, own, by in zip(read, taken, more, strict=True) if own]
+    taken = [_usable(run) or (scarce and _only_disturbed(run)) for run in read]
+    used = [run for run, own in zip(read, taken, strict=True) if own]
     unused = [run for run, own in zip(read, taken, strict=True) if not own]
     left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in unused]
-    disturbed = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
-    beside, unsure = (disturbed, []) if scarce else ([], disturbed)
+    beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
-    return FitRuns(used, left, beside, unsure)
+    return FitRuns(used, left, beside)
 
 
 def _of_one_service(folders: Sequence[RunFolder]) -> None:
@@ -187,15 +177,6 @@ def _usable(run: FitRun) -> bool:
 
 def _only_disturbed(run: FitRun) -> bool:
     return bool(run.reasons) and bool(run.means) and all(reason.startswith(DISTURBED) for reason in run.reasons)
-
-
-def _less_sure(run: FitRun, by: float) -> FitRun:
-    """With a relative error of the response times `by` that is not of sampling."""
-    if not by:
-        return run
-    keys = [key for key in run.means if key[1] == "response_time"]
-    means = {k: (v, float(np.hypot(e, by)) if k in keys else e) for k, (v, e) in run.means.items()}
-    return replace(run, means=means, beside={k: float(np.hypot(run.beside.get(k, 0.0), by)) for k in keys})
 
 
 def observe_run(folder: RunFolder) -> FitRun:

@@ -1,4 +1,4 @@
-"""What a fit reads of a run folder beside its means: how long it was, what its resources did, how its responses vary, what others took."""
+"""What a fit reads of a run folder beside its means: how long it was, what its resources did, and how its responses vary."""
 
 from __future__ import annotations
 
@@ -44,10 +44,3 @@ def busy_by_resource(frame: pl.DataFrame | None, resources: Mapping[str, Any]) -
         for metric, suffix in (("utilisation", ""), ("softirq_utilisation", INTERRUPTS))
         for name, value in own.filter(pl.col("metric") == metric).select("station", "value").iter_rows()
     }
-
-
-def share_of_others(folder: RunFolder) -> float:
-    """The share of the machine's time that others took, by which a response time can be longer."""
-    checks = folder.manifest.get("checks") or {}
-    cores = (folder.manifest.get("cpu_time") or {}).get("cores") or 1
-    return float((checks.get("others") or 0.0) / cores + (checks.get("steal") or 0.0))

@@ -1,14 +1,10 @@
-"""Errors of known size that are not of sampling: kept by the smoothing, and what a run that other work disturbed counts with."""
+"""Errors of known size that are not of sampling are kept by the smoothing."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mmm_runs import mmm_run
-from test_fit_beside_others import OTHERS, recorded
 
 import sojourn as sj
 from sojourn.fit.fit_problem import FitProblem
@@ -44,16 +40,3 @@ def test_what_is_known_of_one_run_alone_is_not_smoothed_away() -> None:
     problem.best()
     assert problem.stated[2] == pytest.approx(0.2002, rel=0.01)
     assert np.delete(problem.stated, 2) == pytest.approx(0.01, rel=0.01)
-
-
-def test_a_disturbed_run_counts_with_the_share_that_others_took(tmp_path: Path) -> None:
-    """Others used 0.3 of two cores: 15 % of the machine."""
-    recorded(tmp_path, {60: [OTHERS]})
-    file = tmp_path / "rate-60" / "manifest.json"
-    more = {"checks": {"others": 0.3, "steal": 0.0}, "cpu_time": {"cores": 2}}
-    file.write_text(json.dumps(json.loads(file.read_text()) | more))
-    runs = sj.fit.observe_runs([tmp_path])
-    assert [run.name for run in runs.runs] == ["rate-20", "rate-40", "rate-60"]
-    assert runs.runs[2].beside[KEY] == pytest.approx(0.15)
-    assert runs.runs[2].means[KEY][1] > 0.15 > 2 * runs.runs[1].means[KEY][1]
-    assert [note.split(": disturbed")[0] for note in runs.notes()] == ["counts less: rate-60"]
