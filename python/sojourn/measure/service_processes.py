@@ -68,21 +68,8 @@ def service_processes(watched: WatchedResources | None, load: Mapping[str, Any])
     urls = [] if load.get("unix_socket") else [target["url"] for lane in load["lanes"] for target in lane["targets"]]
     there = listeners(dict.fromkeys(urls))
     if given.pids or given.cgroups:
-        _refuse_our_own(given.pids, there)
         return ServiceProcesses(given, there)
     return ServiceProcesses(replace(given, pids=there), there, found=bool(there))
-
-
-def _refuse_our_own(pids: tuple[int, ...], there: tuple[int, ...]) -> None:
-    """Raises InputError for a process that this one is a child of: its CPU time would have the load generator's in it."""
-    for pid in pids:
-        if pid != os.getpid() and os.getpid() in service_tree((pid,)):
-            remedy = (
-                f"give --pids {','.join(map(str, there))}: {named(there)} listens there"
-                if there
-                else "name those that answer"
-            )
-            raise InputError(f"{named((pid,))} started sojourn, too", "--pids", remedy)
 
 
 def named(pids: Iterable[int]) -> str:

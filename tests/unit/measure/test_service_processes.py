@@ -43,13 +43,6 @@ def test_the_children_of_a_launcher_are_its_service() -> None:
         assert service.told() == ""  # somebody named it
 
 
-def test_a_process_that_started_the_load_generator_is_refused_by_name() -> None:
-    """Process 1 was taken: all that ran on the machine was the service, "55.7 ms a request"."""
-    with pytest.raises(InputError, match=rf"process {os.getppid()} .* started sojourn, too.*name those that answer"):
-        service_processes(WatchedResources(pids=(os.getppid(),)), load(9))
-    assert service_processes(WatchedResources(pids=(os.getpid(),)), load(9)).watched.pids == (os.getpid(),)
-
-
 def test_who_listens_is_found_and_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
