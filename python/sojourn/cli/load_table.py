@@ -44,9 +44,9 @@ def show(summary: dict[str, Any], out: Console) -> None:
     table = Table("", "mean", "p50", "p90", "p99", "p99.9", "max", box=None, header_style="dim")
     latency = summary["latency"]
     for name, figures in (
-        ("from intended to done", latency["from_intended"]["to_done"]),
-        ("from sent to done", latency["from_sent"]["to_done"]),
-        ("from sent to kernel receive", latency["from_sent"]["to_received"]),
+        ("intended to done", latency["from_intended"]["to_done"]),
+        ("sent to done", latency["from_sent"]["to_done"]),
+        ("sent to received", latency["from_sent"]["to_received"]),
         ("late to send", summary["lateness"]),
     ):
         cells = [figures.get(f"{c}_s") for c in ("mean", "p50", "p90", "p99", "p999", "max")]
@@ -76,7 +76,8 @@ def show(summary: dict[str, Any], out: Console) -> None:
         out.print(line, highlight=False, markup=False)
     for line in lines(summary.get("objectives", ())):
         out.print(line, style="bold red" if line.endswith("MISSED") else None, highlight=False, markup=False)
-    verdict = valid_for(summary) if summary["valid"] else "NOT VALID: " + "; ".join(summary["reasons"])
+    why = "" if out.is_terminal else ": " + "; ".join(summary["reasons"])  # in a terminal the error below says it
+    verdict = valid_for(summary) if summary["valid"] else f"NOT VALID{why}"
     out.print(verdict, style="green" if summary["valid"] else "bold red", highlight=False, markup=False)
 
 

@@ -87,7 +87,8 @@ def _measure(
         raise
     judged = [(folder, judge(folder, objectives, whole=False)) for folder in folders]
     tell(judged, printed, where)
-    finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged])
+    told = not printed.as_json and not printed.as_csv and SafeConsole().is_terminal
+    finish([(folder.path.name, folder.manifest["reasons"], found) for folder, found in judged], told)
 
 
 def measure_of(options: type[LoadOptions]) -> Callable[..., None]:

@@ -19,9 +19,10 @@ from sojourn.cli.output_format import OutputFormat
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis import table
 from sojourn.diagnosis.load_levels import diagnose
-from sojourn.errors import NoSuchRow
+from sojourn.errors import LoadError, NoSuchRow, ServiceError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.query.objectives import demand_met, lines
+from sojourn.runs.assess_run import REQUESTS_FAILED
 from sojourn.runs.generator_lateness import SHARE, TOLD
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
@@ -169,14 +170,21 @@ def finished(where: Path, names: Iterable[str]) -> list[RunFolder]:
     return [folder for folder in there if folder.has("metrics")]
 
 
-def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]]) -> None:
-    """The exit code of several runs, each a name, why it is not valid, and what came of the objectives.
+def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]], told: bool = False) -> None:
+    """The exit code of several runs, each a name, why it is not valid, and what came of the objectives. `told`: the user sees the table,
+    which has the reasons, so that the error names the runs alone.
 
     Raises:
         LoadError, ServiceError: one is not valid. ObjectiveMissed: all are, and one missed an objective.
     """
     invalid = [(name, reasons) for name, reasons, _ in runs if reasons]
     count = f"{len(invalid)} of {len(runs)} runs are not valid: " if len(runs) > 1 else ""
+    if told and invalid:
+        failed = any(REQUESTS_FAILED in reason for _, reasons in invalid for reason in reasons)
+        error = ServiceError if failed else LoadError
+        raise error(
+            f"{count or 'not valid: '}{', '.join(name for name, _ in invalid)}", "measure", "the table above says why"
+        )
     end([f"{count}{name}: {reason}" for name, reasons in invalid for reason in reasons], "measure")
     named = [{**one, "objective": f"{name}: {one['objective']}"} for name, _, found in runs for one in found]
     demand_met(named, "measure")

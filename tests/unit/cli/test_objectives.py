@@ -132,6 +132,8 @@ def test_exit_of_runs_that_are_not_valid() -> None:
     with pytest.raises(ServiceError, match="5 of 160 requests"):
         end(["not stationary: …", failed], "load")
     missed = [{"objective": "p99 < 1ms", "shown": "2 ms", "value": 0.002, "met": False}]
+    with pytest.raises(LoadError, match="^measure: 1 of 2 runs are not valid: b; the table above says why$"):
+        finish([("a", [], []), ("b", ["flow"], [])], told=True)
     with pytest.raises(LoadError, match="1 of 2 runs are not valid: b: flow"):
         finish([("a", [], missed), ("b", ["flow is not balanced"], [])])
     with pytest.raises(ObjectiveMissed, match="a: p99 < 1ms"):
