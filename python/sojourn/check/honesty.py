@@ -11,7 +11,7 @@ from sojourn.units import per_second, percent, seconds
 COARSE = 2.0  # steps of the clock that the mean is worth
 FAILED, EFFECT = 0.01, 0.05
 COUNTS = 0.05
-UNEVEN, EQUAL = 1.1, 1e-5  # windows that differ, and a mean that is the same number
+UNEVEN, EQUAL = 1.05, 1e-5  # windows that differ, and a mean that is the same number
 
 
 def coarse(facts: Facts) -> list[Finding] | None:

@@ -18,7 +18,8 @@ from sojourn.units import quantile_name, seconds
 LEAST = 100
 FACTOR = 1.5  # by which a quantile must grow
 TAKEN = 0.9  # share of the most in flight that a stall holds
-STEP_OUT = 20.0  # the most beside the highest known quantile: of a stall
+STEP_OUT = 6.0  # the most beside the highest known quantile: of a stall
+VOID = 3.0  # a stall is so many times as long as any other response that no stall of its size explains
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -36,8 +37,8 @@ def stalls(facts: Facts) -> list[Finding] | None:
     idle = np.searchsorted(end, start[0] + begins + gaps * 0.9) - np.searchsorted(
         end, start[0] + begins + gaps * 0.1, side="right"
     )
-    gaps = gaps[full & (idle <= 0.1 * usual)]
-    gaps = gaps[gaps > 3 * facts.quantiles[0.5]]
+    kept = full & (idle <= 0.1 * usual) & (gaps > 3 * facts.quantiles[0.5])
+    gaps = _beyond_all_others(facts, start[0] + begins[kept], gaps[kept])
     if gaps.size == 0:
         return []
     rate = start.size / max(float(np.ptp(start)) - float(gaps.sum()), 1e-9)
@@ -46,6 +47,19 @@ def stalls(facts: Facts) -> list[Finding] | None:
 
 def _from_p99(q: float) -> float:
     return abs(q - 0.99)
+
+
+def _beyond_all_others(facts: Facts, begins: Array, gaps: Array) -> Array:
+    """Gaps between which and all other response times there is nothing: long requests of a usual distribution make gaps, too."""
+    assert facts.requests is not None
+    start, end, response = facts.requests.start_s, facts.requests.end_s, facts.requests.response_s
+    for least in np.sort(gaps):
+        waits = np.zeros(start.size, bool)
+        for begin, gap in zip(begins[gaps >= least], gaps[gaps >= least], strict=True):
+            waits |= (start <= begin) & (end >= begin + 0.9 * gap)
+        if float(response[~waits].max(initial=0.0)) * VOID < least:
+            return gaps[gaps >= least]
+    return gaps[:0]
 
 
 def _corrected(facts: Facts, gaps: Array, rate: float) -> list[Finding]:

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.check.facts import Facts
 from sojourn.check.finding import Finding
 from sojourn.readers.observation import Array
-from sojourn.stats.stationarity import steadiness
+from sojourn.stats.rank_correlation import RankCorrelation, rank_correlation
 from sojourn.units import percent, seconds
 
 BLOCKS = 20
@@ -15,7 +15,7 @@ LEAST = 400
 TREND_P, DRIFT = 1e-4, 0.3
 STEP = 3.0  # spreads of the blocks by which their halves differ
 EARLY = 4  # blocks, a fifth
-WARM_FACTOR, WARM_EFFECT, SPREADS = 1.5, 0.05, 5.0
+WARM_FACTOR, WARM_EFFECT, SPREADS = 1.5, 0.05, 8.0
 
 
 def trend(facts: Facts) -> list[Finding] | None:
@@ -23,22 +23,30 @@ def trend(facts: Facts) -> list[Finding] | None:
     blocks, values = _blocks(facts), _values(facts)
     if blocks is None or values is None:
         return None
-    later = blocks[EARLY:]  # what the beginning alone does is warm-up
-    test = steadiness(values[values.size * EARLY // BLOCKS :])
-    first, last = float(np.median(later[:4])), float(np.median(later[-4:]))
-    spread = float(np.median(np.abs(np.diff(later)))) or 1e-12
-    if not (test.p_value < TREND_P and abs(test.drift) > DRIFT and abs(last - first) > STEP * spread):
+    found = next((one for one in map(_drift, (blocks, _low(values))) if one is not None), None)
+    if found is None:
         return []
+    first, last, test = found
     return [
         Finding(
             "not_stationary", "misleading", "likely", facts.source,
             f"response times drift from {seconds(first)} to {seconds(last)} ({percent(last / first - 1, 0, True) if first else ''}), "
-            f"rank correlation with time {test.correlation:+.2f}",
+            f"rank correlation with time {test.value:+.2f}",
             "mean and quantiles of the whole are of no single load: a queue, a cache, a heap or the load itself grew", 
             "hold the load constant and wait until it is steady, or report parts of the run one by one",
-            {"first_s": first, "last_s": last, "correlation": test.correlation, "drift": test.drift, "p_value": test.p_value},
+            {"first_s": first, "last_s": last, "correlation": test.value, "p_value": test.p_value},
         )
     ]  # fmt: skip
+
+
+def _drift(blocks: Array) -> tuple[float, float, RankCorrelation] | None:
+    """(first, last, rank correlation with time) where blocks drift; what the beginning alone does is warm-up."""
+    later = blocks[EARLY:]
+    test = rank_correlation(np.arange(float(later.size)), later)
+    first, last = float(np.median(later[:4])), float(np.median(later[-4:]))
+    spread = float(np.median(np.abs(np.diff(later))))
+    drifts = test.p_value < TREND_P and abs(last - first) > max(DRIFT * min(first, last), STEP * spread)
+    return (first, last, test) if drifts else None
 
 
 def warm_up(facts: Facts) -> list[Finding] | None:
@@ -49,11 +57,16 @@ def warm_up(facts: Facts) -> list[Finding] | None:
     rest = blocks[EARLY:]
     early = blocks[:EARLY]
     usual, most = float(np.mean(rest)), float(np.max(rest))
-    high = early > max(most, WARM_FACTOR * usual)
+    high = early > WARM_FACTOR * max(most, usual)
     effect = float(np.mean(blocks)) / usual - 1 if usual else 0.0
     count = int(np.argmin(high)) if not high.all() else EARLY
     if not count or effect < WARM_EFFECT or float(early[:count].mean()) < usual + SPREADS * float(np.std(rest)):
         return []
+    values = _values(facts)
+    assert values is not None
+    low = _low(values)
+    if float(low[:count].mean()) < WARM_FACTOR * float(np.median(low[EARLY:])):
+        return []  # a busy period: its quick requests are as quick as ever
     return [
         Finding(
             "warm_up", "misleading", "likely", facts.source,
@@ -80,3 +93,8 @@ def _blocks(facts: Facts) -> Array | None:
     """Means of twenty blocks."""
     values = _values(facts)
     return None if values is None else np.array([part.mean() for part in np.array_split(values, BLOCKS)])
+
+
+def _low(values: Array) -> Array:
+    """The lower fourth of each block: it hardly knows how long the queue was."""
+    return np.array([np.quantile(part, 0.25) for part in np.array_split(values, BLOCKS)])

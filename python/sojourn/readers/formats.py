@@ -6,6 +6,7 @@ and `read_summary`.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -83,6 +84,8 @@ SUMMARIES: tuple[JsonFormat, ...] = (
 )
 NAMES = (*(one.name for one in LINES), *(one.name for one in SUMMARIES))
 NOT_A_NUMBER = re.compile(r"(?<=[:,\[\s])[-+]?nan(?=[,\s}\]])")  # memtier writes it
+MOST = 1e15
+DAMAGED = "the file is damaged: write it again, or remove what is wrong in it"
 KNOWN = f"the formats are {', '.join(NAMES)}, and run folders of sojourn"
 
 
@@ -96,7 +99,24 @@ def read_observations(path: Path | str, format_name: str | None = None) -> list[
         raise InputError(format_name, "--format", KNOWN)
     if Path(path).is_dir():
         return read_folders(Path(path))
-    source = TextSource.of(path)
+    try:
+        found = _read(TextSource.of(path), format_name)
+    except (csv.Error, OverflowError, RecursionError, UnicodeError) as failed:
+        raise InputError(str(failed)[:80], path, DAMAGED) from None
+    for one in found:
+        _check_figures(one)
+    return found
+
+
+def _check_figures(one: Observation) -> None:
+    """Raises InputError for a number that no load has: what computes with it could overflow."""
+    known = {**vars(one), **{f"quantile {q}": value for q, value in one.quantiles.items()}, **one.busy}
+    for name, value in known.items():
+        if isinstance(value, int | float) and not abs(value) < MOST:
+            raise InputError(f"{name} is {str(value)[:20]}", one.label, DAMAGED)
+
+
+def _read(source: TextSource, format_name: str | None) -> list[Observation]:
     for lines in LINES:
         if lines.name == format_name or (format_name is None and lines.matches(source.head)):
             return lines.read(source)
@@ -122,7 +142,7 @@ def _json(source: TextSource, format_name: str | None) -> Mapping[str, Any]:
         raise InputError(
             f"not JSON: {failed.msg}",
             f"{source.path}:{failed.lineno}",
-            "the file was cut off, or damaged: write it again",
+            DAMAGED,
         ) from None
     except ValueError as failed:  # a number of too many digits
         raise InputError(f"not JSON: {str(failed)[:80]}", source.path, "write it again") from None

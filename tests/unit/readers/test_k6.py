@@ -16,7 +16,7 @@ from sojourn.readers import read_observations
 METRIC = '{"type":"Metric","data":{"type":"trend","contains":"time","thresholds":[],"submetrics":null},"metric":"http_req_duration"}'
 
 
-MEMORY = """
+MEMORY = r"""
 import re, sys
 from sojourn.readers import read_observations
 size = read_observations(sys.argv[1])[0].requests.start_s.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,8 @@ def test_a_host() -> None:
         ("ab.txt", []),
         ("hey.txt", []),
         ("fio.json", []),
+        ("nginx.log", []),
+        ("nginx_small.log", ["coarse_times"]),
     ],
 )
 def test_what_the_laws_say_of_them(name: str, laws: list[str]) -> None:
@@ -93,8 +96,30 @@ def test_damaged_bytes_are_read_or_refused(name: str, tmp_path: Path) -> None:
         assert error.remedy
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_numbers_that_no_load_has_are_refused(name: str, tmp_path: Path) -> None:
+    """The first, the middle and the last number of a file, each with 400 digits."""
+    held = (FOLDER / name).read_text()
+    numbers = list(re.finditer(r"\d+", held))
+    for found in (numbers[0], numbers[len(numbers) // 2], numbers[-1]):
+        (path := tmp_path / name).write_text(held[: found.start()] + "9" * 400 + held[found.end() :])
+        try:
+            check([path])
+        except InputError as error:
+            assert error.remedy
+
+
 def test_every_file_says_its_format_by_itself() -> None:
-    assert {read(name).tool for name in FILES} == {"wrk", "ab", "hey", "bombardier", "vegeta", "fio", "sadf"}
+    assert {read(name).tool for name in FILES} == {
+        "wrk",
+        "ab",
+        "hey",
+        "bombardier",
+        "vegeta",
+        "fio",
+        "sadf",
+        "access-log",
+    }
     with pytest.raises(InputError, match="the formats are"):
         read_observations(FOLDER / "wrk.txt", "no-such-format")
     assert "wrk" in NAMES
