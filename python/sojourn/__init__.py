@@ -175,11 +175,10 @@ class _CallablePackage(ModuleType):
     """A package that is called like the function of its name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A module that is named like its package, and each of `load`, has a function of its name: `from sojourn.load import http_load`
-        means the function, in whatever order they are imported."""
-        here = self.__name__.rpartition(".")[2]
-        meant = here in _CALLED or here == name
-        if meant and isinstance(value, ModuleType) and callable(function := getattr(value, name, None)):
+        """A module with a function of its name, which the package offers: `from sojourn.load import http_load` means the function, in
+        whatever order they are imported."""
+        meant = isinstance(value, ModuleType) and name in self.__dict__.get("__all__", ())
+        if meant and callable(function := getattr(value, name, None)):
             value = function
         super().__setattr__(name, value)
 

@@ -38,7 +38,6 @@ def solve(
     """
     from sojourn.model import Model
     from sojourn.solve import solve as solve_
-    from sojourn.solve import sweep
     from sojourn.solve.method import RequestedOutputs
 
     printed = output_format(form, as_json)
@@ -51,6 +50,8 @@ def solve(
     it = Model.read(model)
     paths = factors(vary or [])
     if paths:
+        from sojourn.solve import sweep
+
         with workers_on(parallel, "solving blocks") as workers:
             result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, on=workers)
     else:

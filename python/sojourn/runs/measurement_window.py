@@ -16,13 +16,13 @@ def responses(requests: pl.DataFrame) -> pl.DataFrame:
     `service_response_s` (from sent to it) and `lateness_s`, in order of intended time."""
     end = pl.when(pl.col("received_s").is_nan()).then(pl.col("done_s")).otherwise(pl.col("received_s"))
     return (
-        requests.with_columns(end_s=end)
+        requests.sort("intended_s")  # before columns are added, which it would copy
+        .with_columns(end_s=end)
         .with_columns(
             response_s=pl.col("end_s") - pl.col("intended_s"),
             service_response_s=pl.col("end_s") - pl.col("sent_s"),
             lateness_s=pl.col("sent_s") - pl.col("intended_s"),
         )
-        .sort("intended_s")
     )
 
 

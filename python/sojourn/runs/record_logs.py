@@ -22,6 +22,7 @@ from sojourn.files.writing import whole_file
 FORMAT, VERSION = "sojourn-record", 1
 CODES = {code: code for code in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
 MOST_HEADER_BYTES = 1 << 20
+ROWS_AT_ONCE = 100_000  # of a log: its bytes are not in memory beside its columns
 
 
 def read_log(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -33,10 +34,15 @@ def read_log(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     with opened(path, "run the measurement again", MOST_LOG_BYTES, error=RunFolderError) as file:
         header = _header(path, file.readline(MOST_HEADER_BYTES))
         kinds = header["kinds"]
-        data = file.read()
+        parts = [_columns(b"", kinds)]
+        while len(data := file.read(ROWS_AT_ONCE * kinds.itemsize)) >= kinds.itemsize:
+            parts.append(_columns(data, kinds))
+    return pl.concat(parts), header.get("meta", {})
+
+
+def _columns(data: bytes, kinds: np.dtype[np.void]) -> pl.DataFrame:
     rows = np.frombuffer(data[: len(data) // kinds.itemsize * kinds.itemsize], dtype=kinds)
-    names = kinds.names or ()
-    return pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name in names}), header.get("meta", {})
+    return pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name in kinds.names or ()})
 
 
 def _header(path: Path, line: bytes) -> dict[str, Any]:

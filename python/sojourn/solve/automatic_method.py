@@ -9,7 +9,6 @@ from typing import Any
 from sojourn.errors import MethodRefused
 from sojourn.model import Network
 from sojourn.solve import registry
-from sojourn.solve.markov.chain_applicability import too_large
 from sojourn.solve.method import Method
 from sojourn.solve.nearest_methods import nearest
 from sojourn.solve.registry import BUDGET_BYTES, BUDGET_S, FAMILIES, SIMULATE, refusal, remedy_of
@@ -62,7 +61,7 @@ def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, .
 def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[MethodCandidate]:
     sample = [networks[round(i * (len(networks) - 1) / SAMPLES)] for i in range(SAMPLES + 1)]
     sample = list({id(n): n for n in sample}.values())
-    asked = [m for m in registry.all_methods().values() if not m.special and registry.family(m) in families]
+    asked = [m for family in families for m in registry.methods_of(family) if not m.special]
     fit = [m for m in asked if all(refusal(m, n) is None for n in reversed(sample))]
     cost = {m.name: len(networks) * sum(map(m.cost_s, sample)) / len(sample) for m in fit}
     # Below NOTHING_S no method is cheaper than another: the family that tells most about such a model comes first.
@@ -100,6 +99,10 @@ def _among(position: int, count: int) -> str:
 
 def nothing_applies(network: Network) -> MethodRefused:
     """The refusal of `auto`: the nearest two methods, what would make them apply, and where all reasons are."""
+    from sojourn.solve.markov.chain_applicability import (
+        too_large,  # with all of the family, which most models do not need
+    )
+
     large = too_large(network)
     words = "; ".join(filter(None, (large and f"ctmc: {large}", nearest(network)))) or "there are no methods"
     remedy = f"{remedy_of(network)}; `sojourn methods model.toml --all` has the reasons of all methods"

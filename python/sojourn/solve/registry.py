@@ -18,14 +18,16 @@ BUDGET_BYTES = 4e9
 SIMULATE = "use sj.simulate(model), or `sojourn simulate`"
 
 
+def methods_of(family: str) -> tuple[Method, ...]:
+    """Those of a family, which is imported when it is asked for."""
+    found: tuple[Method, ...] = import_module(f"sojourn.solve.{family}").METHODS
+    return found
+
+
 @cache
 def all_methods() -> dict[str, Method]:
     """Every method by its name, in the order of the families."""
-    found: dict[str, Method] = {}
-    for family in FAMILIES:
-        for method in import_module(f"sojourn.solve.{family}").METHODS:
-            found[method.name] = method
-    return found
+    return {method.name: method for family in FAMILIES for method in methods_of(family)}
 
 
 def family(method: Method) -> str:
@@ -35,7 +37,7 @@ def family(method: Method) -> str:
 
 @cache
 def _families() -> dict[str, str]:
-    return {m.name: name for name in FAMILIES for m in import_module(f"sojourn.solve.{name}").METHODS}
+    return {m.name: name for name in FAMILIES for m in methods_of(name)}
 
 
 def refusal(method: Method, network: Network) -> str | None:
