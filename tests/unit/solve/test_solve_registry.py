@@ -45,6 +45,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., sj.Model]]:
 
     def these(*methods: Method) -> sj.Model:
         monkeypatch.setattr(registry, "all_methods", lambda: {m.name: m for m in methods})
+        monkeypatch.setattr(registry, "methods_of", lambda family: methods if family == "closed" else ())
         monkeypatch.setattr(registry, "family", lambda m: "closed")
         return sj.Model(MODEL.stations, MODEL.classes, MODEL.demands_s)
 
