@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit.meter_errors import bounds
-from sojourn.fit.run_contents import busy_by_resource, length_s_of, scv_of_responses
+from sojourn.fit.run_contents import busy_by_resource, length_s_of, load_levels, scv_of_responses
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.core_speed import METRIC
@@ -246,6 +246,8 @@ def observe_run(folder: RunFolder) -> FitRun:
             busy[station] = busy.get(station, 0.0) + busy[f"core {core}"]
     factors = {name: value for name, value in manifest.get("factors", {}).items() if name not in ("cores", "nics")}
     factors |= {k: v for k, v in manifest.get("factors", {}).items() if k in ("cores", "nics") and not placed}
+    if not {"rate_per_s", "users"} & set(factors):
+        factors |= load_levels(manifest)
     return FitRun(
         folder.path.name,
         factors,

@@ -15,6 +15,20 @@ from sojourn.runs.run_folder import RunFolder
 LEAST_REQUESTS = 100  # for a variance
 
 
+def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
+    """The level of a load that was not made as one of several (`sojourn load`): its rate, 1/s, or its users and their think time, s.
+    None of a load of several lanes, which has no one level."""
+    lanes = (manifest.get("load") or {}).get("lanes") or []
+    if len(lanes) != 1:
+        return {}
+    rate = (lanes[0].get("arrivals") or {}).get("rate_per_s")
+    if rate is not None:
+        return {"rate_per_s": float(rate)}
+    closed = lanes[0].get("closed") or {}
+    think_s = float((closed.get("think") or {}).get("mean") or 0.0)
+    return {"users": int(closed["users"])} | ({"think_s": think_s} if think_s else {}) if "users" in closed else {}
+
+
 def length_s_of(manifest: Mapping[str, Any]) -> float:
     """From the start; as the load, the simulation or the conditions of a study's system have it."""
     said = [manifest.get(part) or {} for part in ("load", "conditions")]
