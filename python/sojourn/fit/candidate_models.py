@@ -11,6 +11,7 @@ down as often and as long as was seen is tried.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -28,6 +29,7 @@ from sojourn.model.unknown_parameters import Unknown
 from sojourn.runs.pauses import grow_with_load, together
 
 CPU = ("cpu", "processes", "process", "cgroup", "cores")
+OF_A_CLASS = re.compile(r"rate_.+_per_s|users_.+|think_.+_s")  # loads of one class; here all classes are one
 LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
 MOST_SERVERS = 1024
 CHANGES = 1.05  # of the time of a request from its least to its most, from which on it is taken to depend on the load
@@ -64,7 +66,7 @@ class _ServerCount:
 
 def whole_factors(runs: FitRuns) -> dict[str, set[int]]:
     """Factors of the service that could be a number of servers → the values that runs had."""
-    names = [name for name in runs.runs[0].factors if name not in LEVELS]
+    names = [name for name in runs.runs[0].factors if name not in LEVELS and not OF_A_CLASS.fullmatch(name)]
     found = {name: {run.factors.get(name) for run in runs.runs} for name in names}
     return {name: {int(v) for v in values if v} for name, values in found.items() if all(map(_is_count, values))}
 
@@ -218,7 +220,8 @@ def _model(
         parameters |= {name: Unknown(change, 0.0) for name in ("saved", "grown") if name in formula}
         parameters |= {AT_REST: LEVEL} if formula == LONGER else {}
     observed = {"service": tied} if tied else {"cpu": beside} if beside else {}
-    factors = {servers.factor: "stations.service.servers"} if servers.factor else {}
+    factors: dict[str, str | tuple[str, ...]] = {name: () for name in first.factors if OF_A_CLASS.fullmatch(name)}
+    factors |= {servers.factor: "stations.service.servers"} if servers.factor else {}
     return Model(stations, [customer], demands_s=demands, observed=observed, factors=factors, parameters=parameters)
 
 
