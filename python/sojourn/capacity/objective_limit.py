@@ -43,7 +43,7 @@ LEAST_ERROR, MOST_ERROR = (
     0.02,
     0.5,
 )  # where nobody waits, what is said of waiting grows beyond what a quantile can be off by
-LEAST_WAITING = 0.02  # of a mean, in that error
+LEAST_WAITING = 0.2  # of a mean, in that error: where nobody waits a quantile is the spread of what a request takes
 SEED = 1
 
 
@@ -268,7 +268,9 @@ def _least_of(limits: Array, level: float, weights: Array | None = None) -> tupl
 
 
 def _crossings(rates: Array, values: Array, limit: float) -> Array:
-    """By row: the first rate at which `values` is above `limit`, or none; linear in 1/value between two rates."""
+    """By row: the largest rate up to which `values` is at most `limit`, or none; linear in 1/value between two rates. A figure that is met
+    at a rate is met below it: what a draw says of low rates, of which runs may tell little, does not count against that."""
+    values = np.minimum.accumulate(np.where(np.isnan(values), np.inf, values)[:, ::-1], axis=1)[:, ::-1]
     bad = ~(values <= limit) if math.isfinite(limit) else ~np.isfinite(values)
     first = np.where(bad.any(axis=1), bad.argmax(axis=1), len(rates))
     found = np.empty(len(values))

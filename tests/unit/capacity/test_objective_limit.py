@@ -9,7 +9,7 @@ import pytest
 from mmm_runs import FREE, ONE, OPEN, erlang_c, mmm_run
 
 import sojourn as sj
-from sojourn.capacity.objective_limit import MeasuredFigures, _Asked, limit_of
+from sojourn.capacity.objective_limit import MeasuredFigures, _Asked, _crossings, limit_of
 from sojourn.fit import FitRuns, fit
 from sojourn.plan.objective import Quantity
 from sojourn.query.objectives import read_objectives
@@ -65,3 +65,11 @@ def test_the_factor_at_a_rate_that_was_run_is_known_where_that_at_the_answer_is_
     spread = 1 / math.sqrt(1 / 0.25**2 + 1 / (0.5 * math.log(10)) ** 2)
     assert (high - low)[1] / 2 == pytest.approx(2.132 * spread, rel=0.03)
     assert (high - low)[0] / 2 < 0.05
+
+
+def test_what_is_met_at_a_rate_is_met_below_it() -> None:
+    """By hand: 1/value falls from 1/8 to 1/12 between 30 and 40, and 1/10 lies three fifths of the way; the 11 at 10 changes nothing."""
+    found = _crossings(
+        np.array([10.0, 20.0, 30.0, 40.0]), np.array([[11.0, 7.0, 8.0, 12.0], [12.0, 12.0, 13.0, 14.0]]), 10.0
+    )
+    assert found == pytest.approx([36.0, 10.0])
