@@ -68,7 +68,7 @@ class StorageLoad(BaseModel):
 
 
 class StorageSystem(System):
-    """The paths, a server started for each run where one has one."""
+    """The storage paths. If a path has a server, each run starts a new one."""
 
     options_type: ClassVar[type[BaseModel]] = StorageSystemOptions
     load_type: ClassVar[type[BaseModel]] = StorageLoad

@@ -229,8 +229,9 @@ def _hosts(parts: Sequence[WebConfiguration], system: WebVirtualSystem, seed: in
                "crossing to another core")  # fmt: skip
     text = (
         "Requests are Poisson, from a seed, each to any NIC alike; NIC k interrupts core k. Interrupts are served first, in "
-        "order, and preempt pages. A page is made on the core that the placement says, with what it lost to interrupts made "
-        f"up for. Each run is {system.load.duration_s:g} s of simulated time; the saturation rate is the throughput of a "
+        "order, and preempt pages. Each page runs on the core that the placement gives it. The time that it loses to "
+        "interrupts is added to its own "
+        "time. Each run is {system.load.duration_s:g} s of simulated time; the saturation rate is the throughput of a "
         "closed loop without think time. Runs are judged, cut (MSER-5) and fitted as measured ones are. Client, collector and "
         "network cost nothing."
     )

@@ -17,9 +17,7 @@ CAUSES = {
     "k6": "a script that sends several requests at once (`http.batch`) does this; else the times are of something else than the requests",
     "wrk": "wrk up to 4.1 adds made-up values to its latencies, so that its mean is of more values than there were requests",
 }
-OTHER = (
-    "the response times and the throughput are not of the same requests, or one of them was averaged over unlike runs"
-)
+OTHER = "the response times and the throughput belong to different requests, or one of them is an average over different runs"
 
 
 def little(facts: Facts) -> list[Finding] | None:

@@ -113,7 +113,7 @@ def _checked_out(out: Path | None) -> Path:
     if out is None:
         raise InputError("no --out", "--out", "name the folder for the windows, such as --out runs/week")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already, and is no empty folder", "--out", "give another --out")
+        raise InputError(f"{out} already exists and is not an empty folder", "--out", "give another --out")
     return out
 
 

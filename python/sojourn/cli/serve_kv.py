@@ -25,7 +25,7 @@ def kv(
         raise InputError(f"port {port}, memory {memory_mib} MiB", "serve kv", "port 1 to 65535, memory 1 to 1048576")
     with stopped_early():
         server = EmbeddedKv(port=port, memory_bytes=memory_mib << 20, log=STANDARD_ERROR)
-        greeting = f"{server.url} ({memory_mib} MiB); for tests: its speed is not that of memcached; Ctrl-C ends it"
+        greeting = f"{server.url} ({memory_mib} MiB); for tests; its speed says nothing about memcached; Ctrl-C ends it"
         Watched("serve kv", server, told, as_json).until_stopped(greeting)
 
 

@@ -70,7 +70,7 @@ class LocalWorkers:
     def lost(self, slot: int, error: BaseException) -> WorkerError:
         if not _has_begun(self.started[slot]):
             value = f"worker {slot + 1} of {self.count} ended before it began"
-            remedy = "a script that asks for workers runs its own code only under `if __name__ == '__main__':`, because they import it"
+            remedy = "the workers import the script, so put its own code under `if __name__ == '__main__':`"
             return WorkerError(value, f"--parallel local:{self.count}", remedy)
         value = f"worker {slot + 1} of {self.count} ended before its task did"
         return WorkerError(

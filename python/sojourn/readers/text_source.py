@@ -15,7 +15,7 @@ from sojourn.files.reading import MIB, MOST_JSON_BYTES, MOST_LOG_BYTES, opened
 
 HEAD_BYTES = 64 << 10
 MOST_LINE_BYTES = MIB
-REMEDY = "give a file of results that is whole; `sojourn check --help` lists the formats"
+REMEDY = "give a complete file of results; `sojourn check --help` lists the formats"
 
 
 @dataclass(frozen=True)

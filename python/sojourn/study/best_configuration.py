@@ -58,7 +58,10 @@ def choose(
     """
     file = folder / FILE
     if file.exists():
-        return [BestConfiguration(**one) for one in read_json(file, "run the study in another --out", error=StudyError)]
+        return [
+            BestConfiguration(**one)
+            for one in read_json(file, "run the study with another --out folder", error=StudyError)
+        ]
     grid = [dict(zip(part.vary, values, strict=True)) for values in product(*part.vary.values())]
     if not 0 < len(grid) <= MOST:
         raise StudyError(f"{len(grid)} combinations", "[choose] vary", f"give 1 to {MOST}")

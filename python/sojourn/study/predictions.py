@@ -44,11 +44,13 @@ def written(folder: Path) -> Prediction | None:
         return None
     lines = (folder / SUM).read_text().splitlines() if (folder / SUM).exists() else []
     sums = {name: number for number, name in (line.split() for line in lines)}
-    found: Prediction = read_json(file, "run the study in another --out", error=StudyError)
+    found: Prediction = read_json(file, "run the study with another --out folder", error=StudyError)
     for name in (FILE, *found.get("files", {FITTED: FITTED}).values()):
         if sums.get(name) != _sum(folder / name):
             raise StudyError(
-                f"{name} is not what was written before the runs", str(folder), "run the study in another --out"
+                f"{name} is not what was written before the runs",
+                str(folder),
+                "run the study with another --out folder",
             )
     return found
 

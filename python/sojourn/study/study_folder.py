@@ -131,7 +131,7 @@ def scratch(folder: Path, name: str) -> Iterator[Path]:
 
 def _state(path: Path) -> dict[str, Any]:
     try:
-        state: dict[str, Any] = read_json(path, "run the study in another --out")
+        state: dict[str, Any] = read_json(path, "run the study with another --out folder")
         return state
     except (OSError, ValueError):
         return {}

@@ -168,7 +168,7 @@ def _targets(network: Network, k: int, c: int) -> list[Target]:
 
 def _source(network: Network, c: int) -> ArrivalSource:
     process = arrivals(network.arrivals[c])
-    assert process is not None, "ctmc.refuses let arrivals pass that have no phases"
+    assert process is not None, "ctmc.refuses accepted arrivals that have no phases"
     size = range(len(process.silent))
     silent = [[(j, float(process.silent[i, j])) for j in size if j != i and process.silent[i, j] > 0] for i in size]
     arriving = [[(j, float(process.arriving[i, j])) for j in size if process.arriving[i, j] > 0] for i in size]

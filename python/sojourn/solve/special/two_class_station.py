@@ -41,7 +41,7 @@ from sojourn.solve.two_class_tail import response_quantile
 from sojourn.table import COLUMNS
 
 TITLES = {
-    "paper": "two classes on leading cores, as in the paper: both at full rate at once",
+    "paper": "two classes on the first cores, as in the paper, both at full rate at the same time",
     "shared": "two classes on leading cores, sharing each core",
     "priority": "two classes on leading cores, interrupts preempt pages",
 }
