@@ -12,7 +12,20 @@ from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError
 
 # verbs whose work has another name, or no single function, from Python
-ELSEWHERE = {"calc", "control", "cpu", "design", "doctor", "examples", "lab", "report", "serve", "study", "try"}
+ELSEWHERE = {
+    "calc",
+    "control",
+    "cpu",
+    "design",
+    "doctor",
+    "examples",
+    "lab",
+    "observe",
+    "report",
+    "serve",
+    "study",
+    "try",
+}
 FORMER = {
     "fit_model": "fit",
     "observe_runs": "fit",

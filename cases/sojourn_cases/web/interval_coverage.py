@@ -208,7 +208,11 @@ def _table3(model: str, points: Sequence[CoveragePoint]) -> Table:
         rows.append((label, *means, float(np.mean(known)) if known else None))
     note = "Mean of |model with the true parameters / long run - 1| over the rates that were run"
     wrong, of = said_saturated(points)
-    note += f", but for {wrong} of {of} at which the model says saturated and the host is not." if wrong else "."
+    note += (
+        f", except for {wrong} of {of}, where the model predicts saturation and the host is not saturated."
+        if wrong
+        else "."
+    )
     title = f"The model's own error, {model}, in the form of Chen et al. 2014, Table 3"
     return Table(title, ("NICs/cores", *places, "overall"), tuple(rows), note, ("", *[".1%"] * (len(places) + 1)))
 

@@ -119,7 +119,7 @@ def run_beside(
     load: Annotated[str, typer.Option(help="the load on that model, as of control simulate; the service gets no load")] = "all",
     rate: Annotated[float, typer.Option(help="mean rate of that load, 1/s")] = 240.0,
     duration: Annotated[str, typer.Option("--for", help="how long that load is")] = "30m",
-    lease: Annotated[str, typer.Option(help="with --act: the service undoes what is not renewed for so long; default 3 periods")] = "",
+    lease: Annotated[str, typer.Option(help="with --act: settings not renewed within this are undone; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
     pid: Annotated[int | None, typer.Option(help="the process whose cores and steering are set")] = None,

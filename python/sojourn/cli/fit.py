@@ -67,7 +67,7 @@ def fit(
     """
     of_files = not follow and all(name == "auto" or is_model_file(name) for name in model)
     if as_json and not of_files:
-        raise InputError("--json", "fit", "leave it out: only fits of model files and auto have it")
+        raise InputError("--json", "fit", "leave it out: only fits of model files and of auto can use it")
     if follow:
         return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
     if given:

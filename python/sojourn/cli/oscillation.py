@@ -60,7 +60,7 @@ def _series(source: Path, names: tuple[str, str], interval: str, time: str, perc
         interval_s = duration_s(interval, "--interval") if interval else None
         return share_columns(source, names, time, interval_s, percent)
     if interval or time or percent:
-        raise InputError("a run folder with --interval, --time or --percent", source, "these are for CSV files")
+        raise InputError("a run folder with --interval, --time or --percent", source, "these options are for CSV files")
     from sojourn.runs.busy_series import busy_series
     from sojourn.runs.run_folder import RunFolder
 

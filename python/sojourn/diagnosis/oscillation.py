@@ -149,7 +149,9 @@ def _judged(
     if p > MOST_P:
         missing.append(f"p = {p:.2g}, above {MOST_P:g}")
         if r <= MOST_CORRELATION:
-            missing[-1] += ": they are equally opposed when shifted, as two series with one strict period are"
+            missing[-1] += (
+                ": they alternate just as much when one is shifted, as two series with the same strict period do"
+            )
     missing += [
         f"{name} is at {percent(FULL, 0)} or more in {percent(share)} of the samples, less than {percent(least, 0)}"
         for name, share, least in zip(

@@ -98,7 +98,9 @@ def _spans(path: Path) -> Iterator[tuple[str, str, Span]]:
             )
             for span in (s for scope in _tables(resource, "scopeSpans", place) for s in _tables(scope, "spans", place)):
                 if not service:
-                    raise InputError("spans without service.name", place, "set it in the resource of each service")
+                    raise InputError(
+                        "spans without service.name", place, "set it in the resource attributes of each service"
+                    )
                 trace, span_id = span.get("traceId"), span.get("spanId")
                 if not trace or not span_id:
                     raise InputError(f"span {span.get('name', '')!r} without traceId or spanId", place, REMEDY)

@@ -89,7 +89,7 @@ def unwatched(model: Model, keys: Sequence[Key], paths: Sequence[str]) -> list[s
 
 def to_watch(stations: Sequence[str]) -> list[str]:
     """The remedy, where there are any."""
-    return [f"measure its resource in [observed] (station {' or '.join(stations)})"] if stations else []
+    return [f"measure the resource of station {' or '.join(stations)} and name it in [observed]"] if stations else []
 
 
 def _number(given: object) -> bool:

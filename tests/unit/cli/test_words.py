@@ -56,7 +56,10 @@ def of_functions() -> set[str]:
 
 
 def of_json() -> set[str]:
-    return {name for one in published().values() for name in keys(one)}
+    """Without the summaries of `load` and `serve`, which have names of the generators' own files (words.md says so)."""
+    return {
+        name for form, one in published().items() if not re.match(r"sojourn\.(load|serve)", form) for name in keys(one)
+    }
 
 
 WALKS = {"options": of_options, "parameters": of_functions, "json": of_json}

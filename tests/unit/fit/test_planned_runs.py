@@ -40,7 +40,11 @@ def test_what_the_runs_will_tell_passes(model: str, points: list[dict[str, float
     ("model", "points", "parts"),
     [
         # alike at every load: only what either of them is busy with tells which is which (U = X D)
-        (TWO, RATES, ("service_s.cpu.user and service_s.disk.user separately", "measure its resource", "cpu or disk")),
+        (
+            TWO,
+            RATES,
+            ("service_s.cpu.user and service_s.disk.user separately", "measure the resource of", "cpu or disk"),
+        ),
         # a time and its visits are seen as their product alone
         (
             ONE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n",

@@ -98,7 +98,7 @@ def test_one_strict_period_is_told() -> None:
         noise = np.random.default_rng(seed).normal(0.0, 0.08, (2, 300))
         found = sj.oscillation(*np.clip([up + noise[0], 1.2 - up + noise[1]], 0.0, 1.0))
         assert found.correlation < -0.9
-        told.append("as two series with one strict period are" in found.why)
+        told.append("as two series with the same strict period do" in found.why)
     assert sum(told) >= 5
 
 
