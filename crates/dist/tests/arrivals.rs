@@ -94,6 +94,27 @@ fn constant_is_exact() {
 }
 
 #[test]
+fn stratified_has_its_rate_in_each_stratum_and_the_gaps_of_a_poisson_process() {
+    let times: Vec<f64> = Arrivals::Stratified { rate_per_s: 500.0 }.schedule(4, "a", 400.0).collect();
+    // 1000 arrivals in each 2 s.
+    let mut counts = [0; 200];
+    times.iter().for_each(|time| counts[(time / 2.0) as usize] += 1);
+    assert!(counts.iter().all(|count| *count == 1000), "{counts:?}");
+    // Uniform in each: the mean of 200 000 uniform numbers, of variance 1/12.
+    let inside = times.iter().map(|time| time / 2.0 % 1.0).sum::<f64>() / 200_000.0;
+    assert!((inside - 0.5).abs() < 4.5 / (12.0 * 200_000f64).sqrt(), "{inside}");
+    // Of n uniform points on a line of length 1, P(gap > x) = (1 - x)^n (David and Nagaraja, Order Statistics, 2003, section 6.4).
+    for x in [0.5, 1.0, 3.0] {
+        let expected = (1.0 - x / 1000.0f64).powi(1000);
+        let longer = times.windows(2).filter(|pair| (pair[1] - pair[0]) * 500.0 > x).count() as f64 / 199_999.0;
+        assert!(
+            (longer - expected).abs() < 4.5 * (expected / 200_000.0).sqrt() + 0.001,
+            "{x}: {longer} {expected}"
+        );
+    }
+}
+
+#[test]
 fn ramp_and_steps_have_their_rate_in_each_part() {
     let count =
         |times: &[f64], from: f64, to: f64| times.iter().filter(|t| (from..to).contains(*t)).count() as f64;
@@ -149,6 +170,7 @@ fn processes() -> impl Strategy<Value = Arrivals> {
     let rate = 0.0..1000.0f64;
     prop_oneof![
         (0.1..1000.0).prop_map(|rate_per_s| Arrivals::Poisson { rate_per_s }),
+        (0.1..1000.0).prop_map(|rate_per_s| Arrivals::Stratified { rate_per_s }),
         (0.1..1000.0).prop_map(|rate_per_s| Arrivals::Constant { rate_per_s }),
         (rate.clone(), 0.1..1000.0, 0.1..10.0)
             .prop_map(|(from_per_s, to_per_s, over_s)| { Arrivals::Ramp { from_per_s, to_per_s, over_s } }),

@@ -12,6 +12,7 @@ from sojourn.units import duration_s, number
 _TEXT = "option"  # key of the metadata of a field
 MOST_PER_S = 1e7
 MOST_USERS = 1_000_000
+ARRIVALS = ("poisson", "stratified", "constant")
 MOST_SLACK_S = 0.1  # more would hide how a service takes requests that follow each other closely
 
 
@@ -95,15 +96,15 @@ class OpenLoad(LoadOptions):
     """A load that may be open: requests are due at a rate, whether or not answers came."""
 
     rate_per_s: float | None = option(None, "requests per second, open loop", "--rate", read=number)
-    arrivals: str = option("poisson", "poisson or constant", "--arrivals", shown="poisson")
+    arrivals: str = option("poisson", "poisson, stratified or constant", "--arrivals", shown="poisson")
 
     def check_rate(self) -> None:
         """InputError for a rate or arrivals that are none."""
         if self.rate_per_s is not None and not 0 < self.rate_per_s <= MOST_PER_S:
             remedy = f"give requests per second above 0, at most {MOST_PER_S:.0f}"
             raise InputError(f"{self.rate_per_s:g}", "--rate", remedy)
-        if self.arrivals not in ("poisson", "constant"):
-            raise InputError(repr(self.arrivals), "--arrivals", "use poisson or constant")
+        if self.arrivals not in ARRIVALS:
+            raise InputError(repr(self.arrivals), "--arrivals", f"use {', '.join(ARRIVALS)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,9 @@ impl From<ServingError> for ServeError {
 impl From<DatabaseError> for ServeError {
     fn from(fault: DatabaseError) -> Self {
         let remedy = match fault.reason.sqlstate.as_str() {
-            "42P01" => "load its tables first: sojourn serve bulletin --database auto makes a database of its own",
+            "42P01" => {
+                "load its tables first: sojourn serve bulletin --database auto makes a database of its own"
+            }
             _ => fault.remedy(),
         };
         Self::Database { what: fault.text(), remedy }

@@ -242,7 +242,10 @@ impl<'a> DatabaseSessions<'a> {
         for place in 0..self.slots.len() {
             let begun = self.slots[place].in_flight.as_ref().map(|in_flight| in_flight.timestamps.connected);
             if begun.is_some_and(|begun| now.saturating_sub(begun) > timeout + GRACE) {
-                self.lose(place, &DatabaseError::new(StatementFate::Unknown, "no answer within --db-timeout"));
+                self.lose(
+                    place,
+                    &DatabaseError::new(StatementFate::Unknown, "no answer within --db-timeout"),
+                );
             }
         }
         self.serve();

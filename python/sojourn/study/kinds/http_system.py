@@ -62,7 +62,7 @@ class LevelLoad(BaseModel):
 class HttpLoad(LevelLoad):
     """`[load]` of a URL: also how requests are made, as `HttpOptions` has it; a test compares the two."""
 
-    arrivals: str = Field(default="poisson", pattern="^(poisson|constant)$")
+    arrivals: str = Field(default="poisson", pattern="^(poisson|stratified|constant)$")
     connections: int = Field(default=64, ge=1, le=4096)
     method: str = "GET"
     headers: dict[str, str] = Field(default_factory=dict)
