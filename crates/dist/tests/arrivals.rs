@@ -106,7 +106,8 @@ fn stratified_has_its_rate_in_each_stratum_and_the_gaps_of_a_poisson_process() {
     // Of n uniform points on a line of length 1, P(gap > x) = (1 - x)^n (David and Nagaraja, Order Statistics, 2003, section 6.4).
     for x in [0.5, 1.0, 3.0] {
         let expected = (1.0 - x / 1000.0f64).powi(1000);
-        let longer = times.windows(2).filter(|pair| (pair[1] - pair[0]) * 500.0 > x).count() as f64 / 199_999.0;
+        let longer =
+            times.windows(2).filter(|pair| (pair[1] - pair[0]) * 500.0 > x).count() as f64 / 199_999.0;
         assert!(
             (longer - expected).abs() < 4.5 * (expected / 200_000.0).sqrt() + 0.001,
             "{x}: {longer} {expected}"
