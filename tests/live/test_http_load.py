@@ -42,7 +42,7 @@ def test_method_headers_and_a_body_from_a_file(tmp_path: Path, shop: Recording) 
         "--body",
         "@cart.json",
     )
-    command = Command(tmp_path, "load", f"{shop.url}/api/cart", *LOAD, *request, "--status", "200,201", "--json")
+    command = Command(tmp_path, "load", f"{shop.url}/api/cart", *LOAD, *request, "--ok-status", "200,201", "--json")
     ran(command)
     assert json.loads(command.answered())["ok"] == len(shop.heard) > 40
     for method, path, headers, body in shop.heard:
@@ -52,7 +52,7 @@ def test_method_headers_and_a_body_from_a_file(tmp_path: Path, shop: Recording) 
 
 
 def test_a_status_that_is_not_good(tmp_path: Path, shop: Recording) -> None:
-    command = Command(tmp_path, "load", shop.url, *LOAD, "--http-method", "POST", "--status", "200")
+    command = Command(tmp_path, "load", shop.url, *LOAD, "--http-method", "POST", "--ok-status", "200")
     one_message(command, 5, "requests after the warm-up failed (HTTP 201: ")
 
 
@@ -149,7 +149,7 @@ def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: p
         (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "give it in one line")),
         (("--header", "Content-Length: 3"), ('"Content-Length"', "leave it out")),
         (("--template", "--body", "{int:9-1}", "--http-method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
-        (("--status", "99"), ("status is 99", "100 to 599")),
+        (("--ok-status", "99"), ("status is 99", "100 to 599")),
     ],
 )
 def test_requests_that_cannot_be_sent(

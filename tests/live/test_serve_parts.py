@@ -174,7 +174,7 @@ def with_a_database(verb: str, port: int) -> tuple[str, ...]:
         "0.001",
         "--db-connections",
         "2",
-        "--page-work",
+        "--page-cpu-s",
         "0",
     )
 

@@ -26,7 +26,7 @@ def messages(
         int, typer.Option(help="most requests that wait for a worker; further ones are refused")
     ] = 10_000,
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 12_000,
-    message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
+    max_message_bytes: Annotated[int, typer.Option(help="longest message")] = 65_536,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     db_timeout: Annotated[
         float, typer.Option(help="time limit of a statement in the database, and of the wait for a connection to it, s")
@@ -55,7 +55,7 @@ def messages(
         url = cluster.url if cluster else database
         chosen = options(
             MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
-            connections=db_connections, queue=max_waiting, clients=max_clients, message_bytes=message_bytes,
+            connections=db_connections, queue=max_waiting, clients=max_clients, message_bytes=max_message_bytes,
             idle_s=idle_timeout, timeout_s=db_timeout,
             durability=durability, redelivery_s=ack_timeout, batch=batch, token=token, log=request_log, period_s=log_period,
             metrics=metrics,

@@ -27,7 +27,7 @@ def bulletin(
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --database, 16]")] = None,
-    page_work: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
+    page_cpu_s: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
     scale: Annotated[float, typer.Option(help="size of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
     seed: Annotated[int, typer.Option(help="seed of the random data")] = 1,
     max_clients: Annotated[int, typer.Option(help="most connections of clients; further ones are closed")] = 50_000,
@@ -57,7 +57,7 @@ def bulletin(
             load(cluster, scale, seed)
         chosen = options(
             BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if database else 4),
-            page_work_s=page_work, database=cluster.url if cluster else database, pool=db_connections, scale=scale, seed=seed,
+            page_work_s=page_cpu_s, database=cluster.url if cluster else database, pool=db_connections, scale=scale, seed=seed,
             clients=max_clients, queue=max_waiting, idle_s=idle_timeout, metrics=metrics,
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)

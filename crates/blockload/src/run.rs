@@ -160,7 +160,7 @@ fn engine(asked: Engine) -> Result<Engine, BlockLoadError> {
 
 fn open_cache(path: &Path) -> Result<File, BlockLoadError> {
     File::open(path).map_err(|cause| BlockLoadError::Target {
-        target: format!("--cache-of {}", path.display()),
+        target: format!("--backing-file {}", path.display()),
         cause,
         remedy: "give the file behind the server, which this user may read",
     })

@@ -112,6 +112,6 @@ class Capacity:
         return f"{self.rate_per_s.text(self.level)} meet {self.objective}{full}"
 
     def _asked(self) -> str:
-        said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: the interval contains it"}
+        said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: this rate lies inside the interval"}
         unknown = said["unknown"] if self.rate_per_s else "cannot tell"
         return f"at least {per_second(self.at_least_per_s)}: {unknown if self.outcome == 'unknown' else said[self.outcome]}"

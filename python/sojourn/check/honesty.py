@@ -46,7 +46,7 @@ def failures(facts: Facts) -> list[Finding] | None:
         changed = facts.mean_s / float(good.mean()) - 1 if good.mean() else 0.0
         if share <= FAILED or abs(changed) < EFFECT:
             return [_note(facts, share, numbers)] if share > FAILED else []
-        said = f"{percent(share)} failed; with them the mean is {seconds(facts.mean_s)}, of the others {seconds(float(good.mean()))}"
+        said = f"{percent(share)} failed; the mean of all requests is {seconds(facts.mean_s)}, without those {seconds(float(good.mean()))}"
         return [_failures(facts, said, numbers | {"mean_s": facts.mean_s, "good_s": float(good.mean())})]
     if share <= FAILED:
         return []

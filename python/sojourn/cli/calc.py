@@ -84,11 +84,11 @@ def table_(
 @app.command()
 def balance(
     centres: Annotated[int, typer.Option(help="number of service centres, disks, links or shards")],
-    quanta: Annotated[int, typer.Option(help="pieces of an item")] = 1,
+    pieces: Annotated[int, typer.Option(help="pieces of an item")] = 1,
     items: Annotated[float | None, typer.Option(help="items in all; without: 16 a centre")] = None,
     mean: Annotated[float, typer.Option(help="work of an item")] = 1.0,
     deviation: Annotated[float, typer.Option(help="standard deviation of an item, in the same unit")] = 0.5,
-    quantum_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
+    piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Says how much work the busiest of several centres has.
@@ -97,9 +97,7 @@ def balance(
     """
     from sojourn.plan import balance as balance_
 
-    b = balance_(
-        centres, items=items, mean=mean, deviation=deviation, quanta=quanta, quantum_deviation=quantum_deviation
-    )
+    b = balance_(centres, items=items, mean=mean, deviation=deviation, quanta=pieces, quantum_deviation=piece_deviation)
     if as_json:
         say_answer("calc balance", asdict(b))
         return

@@ -31,7 +31,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calc balance": (
         "sojourn calc balance --centres 8",
         "sojourn calc balance --centres 8 --items 1000 --mean 2 --deviation 1",
-        "sojourn calc balance --centres 8 --quanta 4 --quantum-deviation 0.2",
+        "sojourn calc balance --centres 8 --pieces 4 --piece-deviation 0.2",
     ),
     "design make": (
         "sojourn design make 2^3 --factor cores=1,2 --factor cache=0,1 --factor workers=8,32",

@@ -16,7 +16,7 @@ FORMER: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lab", "doctor"): ("doctor",),
 }
 FORMER_OPTIONS = {"duration": "for"}  # without their dashes
-_HTTP = {"--method": "--http-method"}
+_HTTP = {"--method": "--http-method", "--status": "--ok-status"}
 _CSV = {"--csv": "--output-format csv"}
 _LOAD = {
     **_HTTP,
@@ -29,6 +29,7 @@ _LOAD = {
     "--queue": "--max-waiting",
     "--fsync": "--fsync-every",
     "--fua": "--fua-every",
+    "--cache-of": "--backing-file",
 }
 _PARALLEL = {"--on": "--parallel"}
 _SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
@@ -39,7 +40,10 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
     "measure": _LOAD,
     "load": {**_LOAD, "--per-agent": "--rate-per-agent"},
     "fit": _PARALLEL,
-    "plan": _PARALLEL,
+    "plan": {**_PARALLEL, "--price": "--miss-price"},
+    "calc balance": {"--quanta": "--pieces", "--quantum-deviation": "--piece-deviation"},
+    "observe": {"--suggest": "--suggest-map"},
+    "oscillation": {"--a": "--first", "--b": "--second"},
     "simulate": {**_PARALLEL, **_CSV},
     "solve": {**_PARALLEL, **_CSV},
     "control simulate": {"--on": "--model"},
@@ -50,11 +54,15 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--db": "--database",
         "--pool": "--db-connections",
         "--clients": "--max-clients",
+        "--page-work": "--page-cpu-s",
     },
     "serve kv-proxy": {
         **_SERVE,
         "--connections": "--max-clients",
         "--timeout": "--server-timeout",
+        "--key-bytes": "--max-key-bytes",
+        "--value-bytes": "--max-value-bytes",
+        "--memory-bytes": "--max-buffer-bytes",
         "--log": "--thread-log",
         "--bins": "--histogram-log",
         "--period": "--log-period",
@@ -64,6 +72,7 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--connections": "--db-connections",
         "--clients": "--max-clients",
         "--timeout": "--db-timeout",
+        "--message-bytes": "--max-message-bytes",
         "--redelivery": "--ack-timeout",
         "--log": "--request-log",
         "--period": "--log-period",

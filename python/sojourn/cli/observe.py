@@ -42,7 +42,7 @@ def observe(
         Path | None, typer.Option("--map", help="of Prometheus: which series is which class and resource")
     ] = None,
     suggest: Annotated[
-        bool, typer.Option("--suggest", help="of Prometheus: print a first map, made from names")
+        bool, typer.Option("--suggest-map", help="of Prometheus: print a first map, made from names")
     ] = False,
     cores: Annotated[
         str, typer.Option(help="of files: cores or servers of a resource, where there are several: cpu=4,db=2")
@@ -56,7 +56,7 @@ def observe(
 
     if sources[0].startswith("prometheus"):
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
-    for option, given in (("--map", series is not None), ("--suggest", suggest)):
+    for option, given in (("--map", series is not None), ("--suggest-map", suggest)):
         if given:
             raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
     where = _checked_out(out)
@@ -91,7 +91,7 @@ def _prometheus(
     if suggest:
         return say(suggested_map(server), end="")
     if series is None:
-        raise InputError("no --map", server.name, "give --map FILE; --suggest prints a first one")
+        raise InputError("no --map", server.name, "give --map FILE; --suggest-map prints a first one")
     if cores:
         raise InputError(f"--cores {cores}", server.name, "write cores = … below [resources.NAME] of the map")
     where, now_s = _checked_out(out), time.time()

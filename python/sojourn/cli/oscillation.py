@@ -1,4 +1,4 @@
-"""`sojourn oscillation RUN --a cpu --b disk:vda`: does the bottleneck oscillate between two resources?"""
+"""`sojourn oscillation RUN --first cpu --second disk:vda`: does the bottleneck oscillate between two resources?"""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def oscillation(
     source: Annotated[Path, typer.Argument(help="a run folder, or a CSV file of busy shares sampled about every 0.1 s")],
-    a: Annotated[str, typer.Option("--a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; CSV file: a column")],
-    b: Annotated[str, typer.Option("--b", help="the other one")],
+    a: Annotated[str, typer.Option("--first", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; CSV file: a column")],
+    b: Annotated[str, typer.Option("--second", help="the other one")],
     interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
     time: Annotated[str, typer.Option(help="CSV file: column of times, in seconds or dates (default: t_s, time …)")] = "",
     percent: Annotated[bool, typer.Option("--percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,

@@ -33,7 +33,7 @@ def plan(
         str, typer.Option(help="formula of the varied numbers: 0.04*cores + 0.01*nics; without it, configurations keep the given order")
     ] = "",
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
-    price: Annotated[float | None, typer.Option(help="of a missed objective; default: five times the cheapest choice")] = None,
+    miss_price: Annotated[float | None, typer.Option(help="price of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     parallel: ParallelOption = "",
@@ -47,7 +47,7 @@ def plan(
 
     with workers_on(parallel, "planning") as workers:
         found = plan_(
-            model, factors(vary or []), objective, cost, load=load or None, price=price, level=level, on=workers
+            model, factors(vary or []), objective, cost, load=load or None, price=miss_price, level=level, on=workers
         )
     if as_json:
         say_answer("plan", found.to_dict())

@@ -81,9 +81,9 @@ VERBS = {
         ASK,
         "Finds a bottleneck that alternates between two resources.",
         (
-            "sojourn oscillation runs/rate-300 --a cpu --b disk:vda",
-            "sojourn oscillation samples.csv --a cpu --b disk --percent",
-            "sojourn oscillation runs/rate-300 --a cpu --b disk:vda --json",
+            "sojourn oscillation runs/rate-300 --first cpu --second disk:vda",
+            "sojourn oscillation samples.csv --first cpu --second disk --percent",
+            "sojourn oscillation runs/rate-300 --first cpu --second disk:vda --json",
         ),
     ),
     "fit": Verb(
@@ -173,7 +173,7 @@ VERBS = {
         (
             "sojourn calc table --servers 8 --service 127us",
             "sojourn calc merge desk.toml counter.toml",
-            "sojourn calc balance --centres 8 --quanta 11",
+            "sojourn calc balance --centres 8 --pieces 11",
         ),
     ),
     "study": Verb(

@@ -78,7 +78,9 @@ class BlockOptions(OpenLoad):
         0, "every N-th write is stable before it ends; 0: none (default: 0)", "--fua-every", int, panel=BLOCK
     )
     engine: str = option("auto", "auto, io_uring or psync (default: auto)", "--engine", panel=BLOCK)
-    verify: bool = option(False, "compare all that is read (default: no)", "--verify/--no-verify", bool, panel=BLOCK)
+    verify: bool = option(
+        False, "check that what is read is what was written (default: no)", "--verify/--no-verify", bool, panel=BLOCK
+    )
     quick_ack: bool = option(
         True, "nbd: acknowledge answers at once (default: yes)", "--quick-ack/--no-quick-ack", bool, panel=BLOCK
     )
@@ -86,7 +88,7 @@ class BlockOptions(OpenLoad):
         None, "blk: the device again, to allow writing to it", "--yes-destroy", panel=BLOCK, metavar="DEVICE"
     )
     cache_of: str | Path | None = option(
-        None, "nbd: the file behind the server, to see whether it was cached", "--cache-of", Path, panel=BLOCK
+        None, "nbd: the file behind the server, to see whether it was cached", "--backing-file", Path, panel=BLOCK
     )
     ticks_read: bool = True
     record_limit: int = 2_000_000

@@ -83,7 +83,7 @@ class HttpOptions(SlackLoad, ClosedLoad):
     status: int | Sequence[int] = option(
         200,
         "statuses that count as success: 200 or 200,201 (default: 200)",
-        "--status",
+        "--ok-status",
         read=lambda text, _: status_list(text),
         panel=HTTP,
     )

@@ -10,7 +10,7 @@ The file is TOML, like models and studies: bodies stand in it as they are, over 
     headers = { Accept = "text/html", Authorization = "env:TOKEN" }
     body = '{"page": {int:1-9}}'        # "@FILE": beside this file
     template = true                     # placeholders are drawn; default false
-    status = [200, 304]                 # default: --status
+    status = [200, 304]                 # default: --ok-status
 """
 
 from __future__ import annotations
@@ -175,4 +175,4 @@ def status_list(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(repr(text), "--status", "give statuses like 200 or 200,201") from None
+        raise InputError(repr(text), "--ok-status", "give statuses like 200 or 200,201") from None

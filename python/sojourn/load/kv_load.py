@@ -66,7 +66,9 @@ class MemcachedOptions(ClientsLoad):
     )
     expiry_s: int = option(0, "expiry that a set gives, s; 0: never (default: 0)", "--expiry", int, panel=KV)
     populate: bool = option(True, "store all keys first (default: yes)", "--populate/--no-populate", bool, panel=KV)
-    verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=KV)
+    verify: bool = option(
+        True, "check that what is read is what was written (default: yes)", "--verify/--no-verify", bool, panel=KV
+    )
 
     def config(self, urls: list[str]) -> dict[str, Any]:
         """The clients are dealt out to the `memcached://HOST:PORT` of `urls` in turn.

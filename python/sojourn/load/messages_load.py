@@ -60,7 +60,9 @@ class MessagesOptions(ClientsLoad):
     message_bytes: Sizes = option(
         200, "bytes, 16 or more: 200, 16-4096, 64:9,2000:1 (default: 200)", "--message-size", panel=MESSAGES
     )
-    verify: bool = option(True, "compare all that is read (default: yes)", "--verify/--no-verify", bool, panel=MESSAGES)
+    verify: bool = option(
+        True, "check that what is read is what was written (default: yes)", "--verify/--no-verify", bool, panel=MESSAGES
+    )
     token: str | None = option(None, "that the service wants to see", "--token", panel=MESSAGES)
 
     def config(self, urls: list[str]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from sojourn.file_errors import line_of, meant
 from sojourn.files.reading import read_toml
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
-REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest` writes a first one"
+REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest-map` writes a first one"
 OF_CLASS, OF_RESOURCE = ("requests", "seconds", "unit"), ("busy", "gauge", "cores")
 
 

@@ -254,7 +254,7 @@ class _Planning:
         if self.drawn is None:
             yield "no draws: a model file has one value for each parameter; fit the model to get probabilities and regret"
         else:
-            price = "--price" if self.given_price else "five times the cheapest choice; --price changes it"
+            price = "--miss-price" if self.given_price else "five times the cheapest choice; --miss-price changes it"
             yield (
                 f"{len(self.drawn.met)} draws of the fitted parameters and of the model's own "
                 f"error; intervals at {percent(self.level, 0)}"

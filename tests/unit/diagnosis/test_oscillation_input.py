@@ -223,12 +223,12 @@ def test_the_command_says_the_same_of_a_run_and_of_its_columns(tmp_path: Path) -
     host = counters(times, cpu__0__user=cpu.tolist(), cpu__0__idle=(1 - cpu).tolist(), disks__vda__io_ms=disk.tolist())
     folder(tmp_path / "run", host)
     out = tmp_path / "page.html"
-    told = run(columns, "--a", "cpu", "--b", "disk", "--percent", "--out", out)
+    told = run(columns, "--first", "cpu", "--second", "disk", "--percent", "--out", out)
     assert "The bottleneck oscillates between cpu and disk, and means over a second hide it" in told.output
     assert out.read_text().startswith("<!")
-    found = json.loads(run(tmp_path / "run", "--a", "cpu", "--b", "disk:vda", "--json").output)
-    by_columns = json.loads(run(columns, "--a", "cpu", "--b", "disk", "--percent", "--json").output)
+    found = json.loads(run(tmp_path / "run", "--first", "cpu", "--second", "disk:vda", "--json").output)
+    by_columns = json.loads(run(columns, "--first", "cpu", "--second", "disk", "--percent", "--json").output)
     assert found["verdict"] == "hidden" and found["samples"] == 300
     assert found["correlation"] == pytest.approx(by_columns["correlation"], abs=1e-6)
     with pytest.raises(InputError, match="a run folder with --interval, --time or --percent"):
-        run(tmp_path / "run", "--a", "cpu", "--b", "disk:vda", "--percent")
+        run(tmp_path / "run", "--first", "cpu", "--second", "disk:vda", "--percent")

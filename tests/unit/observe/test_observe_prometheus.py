@@ -78,7 +78,7 @@ def test_the_verb_and_what_follows_it(address: str, map_file: Path, tmp_path: Pa
 
 
 def test_a_first_map_is_written_from_names(address: str, tmp_path: Path, started_s: float) -> None:
-    arguments = ["observe", f"prometheus://{address}", "--suggest"]
+    arguments = ["observe", f"prometheus://{address}", "--suggest-map"]
     done = CliRunner().invoke(command_line(["observe"]), arguments)
     assert done.exit_code == 0, done.output
     path = tmp_path / "first.map.toml"

@@ -24,7 +24,7 @@ def test_what_to_choose_comes_first_and_what_is_alike_is_one_line() -> None:
     assert sum(found.first.name + ";" in line for line in lines if not line.startswith("one step")) == 1
     plain = sj.plan(sj.Model.parse(ONE), {"cores": range(2, 9)}, "mean < 30ms", "cores", load=200)
     assert plain.lines()[0].startswith("choose, cheapest: cores = ")
-    assert any("missed objective counts" in note and "--price" in note for note in found.notes)
+    assert any("missed objective counts" in note and "--miss-price" in note for note in found.notes)
 
 
 def test_a_step_says_what_it_does_to_the_chance_and_where_it_leaves_what_was_measured() -> None:

@@ -83,7 +83,7 @@ impl Refusal {
         match self {
             Self::Malformed => "send requests as RFC 9112 has them, each line ended by CRLF",
             Self::Head => "shorten the path and the headers",
-            Self::Body => "send a shorter message, or start the service with a larger --message-bytes",
+            Self::Body => "send a shorter message, or start the service with a larger --max-message-bytes",
             Self::Length => "send Content-Length; chunked bodies are not taken",
             Self::Token => "send the header Authorization: Bearer TOKEN",
             Self::Path => "use /queues, /queues/Q, /queues/Q/messages, /queues/Q/take or /queues/Q/peek",

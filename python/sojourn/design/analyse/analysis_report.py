@@ -83,7 +83,9 @@ def document(found: Analysis) -> Document:
     """Verdict: what explains most; then effects, variation, analysis of variance, residuals."""
     shares = _shares(found)
     best = ", ".join(f"{name} {share:.1%}" for name, share in shares[:3])
-    verdict = [f"{found.response}: of the variation, {best}" if shares else f"{found.response} does not vary"]
+    verdict = [
+        f"{found.response}: the variation is explained by {best}" if shares else f"{found.response} does not vary"
+    ]
     verdict.append(f"transformation: {found.check.suggestion}")
     verdict += [found.scale.suggestion] if found.scale else []
     sections = [

@@ -19,7 +19,7 @@ SPEEDS = ("service_s", "think_s")  # numbers on which neither the states nor wha
 
 REFUSALS = {
     "too_many": ("more states than the method takes", "reduce the population, or simulate"),
-    "too_wide": ("too many stations and classes for the coding of states", "simulate"),
+    "too_wide": ("too many stations and classes for this method to number the states", "simulate"),
 }
 
 
