@@ -29,6 +29,7 @@ RISEN = 1.2  # response times over those of a single user: somebody waited
 GROWN = 1.05  # throughput over that of half as many users, below which it is full
 HARDLY_GROWN = 1.2  # the same, of a few users who wait: it is full soon
 LOOKS = 2  # one after the other that say so: a service that serves waiting requests together looks full to two users
+MOST_ERROR = 0.9
 LEAST_ERROR = 0.02  # of a throughput of so short a run, at the usual level, beside its interval
 
 
@@ -61,12 +62,12 @@ def light_load(
         waited = waited or own_s > RISEN * response_s
         hardly = hardly + 1 if waited and rate < HARDLY_GROWN * before else 0
         if hardly == LOOKS:
-            few = _full(folder, before, rate, level)
+            few = _full(folder, before, max(most, rate), level)
         if saturate and waited and rate < GROWN * most:
             full = _full(folder, most, max(most, rate), level)
             break
         before, most = rate, max(most, rate)
-    return LightLoad(few.value if few else most, response_s, "", full, few)
+    return LightLoad(max(few.value, most) if few else most, response_s, "", full, few)
 
 
 def _full(folder: RunFolder, before_per_s: float, rate_per_s: float, level: float) -> RateInterval:
@@ -75,6 +76,7 @@ def _full(folder: RunFolder, before_per_s: float, rate_per_s: float, level: floa
     error = max(LEAST_ERROR, 1 - low / rate_per_s if low is not None else 0.0)
     # a run states its interval at the usual level, by Student's t of its batches
     error *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / stdtrit(BATCHES - 1, (1 + USUAL_LEVEL) / 2))
+    error = min(error, MOST_ERROR)  # a lower end of 0 would tell nothing
     grown = 1 / (2 / rate_per_s - 1 / before_per_s) if rate_per_s > before_per_s else rate_per_s
     return RateInterval(rate_per_s, rate_per_s * (1 - error), max(rate_per_s * (1 + error), grown))
 

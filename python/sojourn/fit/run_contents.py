@@ -16,17 +16,18 @@ LEAST_REQUESTS = 100  # for a variance
 
 
 def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
-    """The level of a load that was not made as one of several (`sojourn load`): its rate, 1/s, or its users and their think time, s.
-    None of a load of several lanes, which has no one level."""
+    """The level of a load that was not made as one of several (`sojourn load`): its rate, 1/s, or its users and their mean think time, s,
+    over all its threads. {} where threads differ in more than that, or a think time has no mean."""
     lanes = (manifest.get("load") or {}).get("lanes") or []
-    if len(lanes) != 1:
+    rates = [(lane.get("arrivals") or {}).get("rate_per_s") for lane in lanes]
+    if lanes and None not in rates:
+        return {"rate_per_s": float(sum(rates))}
+    closed = [lane.get("closed") or {} for lane in lanes]
+    thinks = [lane.get("think") or {"mean": 0.0} for lane in closed]
+    if not lanes or not all("users" in lane for lane in closed) or thinks[0].get("mean") is None or thinks != thinks[:1] * len(lanes):
         return {}
-    rate = (lanes[0].get("arrivals") or {}).get("rate_per_s")
-    if rate is not None:
-        return {"rate_per_s": float(rate)}
-    closed = lanes[0].get("closed") or {}
-    think_s = float((closed.get("think") or {}).get("mean") or 0.0)
-    return {"users": int(closed["users"])} | ({"think_s": think_s} if think_s else {}) if "users" in closed else {}
+    think_s = float(thinks[0]["mean"])
+    return {"users": sum(int(lane["users"]) for lane in closed)} | ({"think_s": think_s} if think_s else {})
 
 
 def length_s_of(manifest: Mapping[str, Any]) -> float:

@@ -19,12 +19,12 @@ SERVICE_S, WORKERS, RUN_S = 0.01, 4, 2.0
 class Closed:
     """Four workers of 10 ms each and users without think time: X = min(N, 4)/10 ms, R = N/X."""
 
-    def __init__(self, out: Path, fails_above: int = 10**9) -> None:
-        self.out, self.fails_above, self.asked = out, fails_above, list[int]()
+    def __init__(self, out: Path, fails_above: int = 10**9, disturbed: tuple[int, ...] = ()) -> None:
+        self.out, self.fails_above, self.disturbed, self.asked = out, fails_above, disturbed, list[int]()
 
     def __call__(self, users: int) -> RunFolder:
         self.asked.append(users)
-        rate = min(users, WORKERS) / SERVICE_S
+        rate = min(users, WORKERS) / SERVICE_S * (0.6 if users in self.disturbed else 1.0)
         begun = np.arange(0, RUN_S, 1 / rate)
         requests = {"intended_s": begun, "done_s": begun + users / rate}
         if users > self.fails_above:
@@ -42,6 +42,12 @@ def test_ends_when_somebody_waits(tmp_path: Path) -> None:
     assert found.few_full_per_s.value == pytest.approx(400, rel=0.02)
     assert found.borne_per_s == pytest.approx(400, rel=0.02) and found.response_s == pytest.approx(0.01, rel=0.01)
     assert found.full_per_s is None and not found.missed
+
+
+def test_more_users_that_were_disturbed_take_nothing_from_what_fewer_got(tmp_path: Path) -> None:
+    found = light_load(Closed(tmp_path, disturbed=(8, 16)), [])
+    assert found.borne_per_s == pytest.approx(400, rel=0.02)
+    assert found.few_full_per_s is not None and found.few_full_per_s.value == pytest.approx(400, rel=0.02)
 
 
 def test_saturates_where_that_is_allowed(tmp_path: Path) -> None:

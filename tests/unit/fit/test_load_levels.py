@@ -35,6 +35,19 @@ def test_the_level_is_the_rate_or_the_users() -> None:
     assert load_levels({}) == load_levels({"load": {"lanes": [{}, {}]}}) == {}
 
 
+def test_threads_of_one_load_are_one_level() -> None:
+    """`--threads 2` of memcached or messages deals the rate, or the users, out over two lanes."""
+    both = [{"arrivals": {"kind": "poisson", "rate_per_s": 30.0}}, {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}}]
+    assert load_levels({"load": {"lanes": both}}) == {"rate_per_s": 60.0}
+    think = {"kind": "exponential", "mean": 0.5}
+    users = [{"closed": {"users": 11, "think": think}}, {"closed": {"users": 10, "think": think}}]
+    assert load_levels({"load": {"lanes": users}}) == {"users": 21, "think_s": 0.5}
+    users[1]["closed"] = {"users": 10, "think": {"kind": "exponential", "mean": 0.1}}
+    assert load_levels({"load": {"lanes": users}}) == {}
+    uniform = lane(closed={"users": 20, "think": {"kind": "uniform", "low": 0.1, "high": 0.3}})
+    assert load_levels(uniform) == {}
+
+
 def test_a_model_file_is_fitted_at_the_rates_of_the_loads(tmp_path: Path) -> None:
     """M/M/1 of 10 ms at three rates: with the rate of the file, 1/s, in place of theirs its time would be 12 to 25 ms."""
     for rate in (20.0, 40.0, 60.0):
