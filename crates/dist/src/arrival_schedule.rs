@@ -41,6 +41,7 @@ impl Arrivals {
             count: 0,
             events: 0.0,
             stratum: Vec::new(),
+            strata_drawn: 0.0,
             share: None,
         }
     }

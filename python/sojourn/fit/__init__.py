@@ -21,6 +21,7 @@ assumed_values      what is assumed where two unknowns are not separate response
 time_at_rest        CPU time that falls towards saturation             run_contents               what a run folder says beside means
 """
 
+from sojourn.fit.assumed_values import fit_assuming
 from sojourn.fit.capacity_ratio import capacity_ratio
 from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns, observe_runs
@@ -46,6 +47,7 @@ __all__ = [
     "capacity_ratio",
     "completed_per_s",
     "fit",
+    "fit_assuming",
     "fit_rivals",
     "mix_demands",
     "observe_runs",

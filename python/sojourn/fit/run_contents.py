@@ -24,7 +24,12 @@ def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
         return {"rate_per_s": float(sum(rates))}
     closed = [lane.get("closed") or {} for lane in lanes]
     thinks = [lane.get("think") or {"mean": 0.0} for lane in closed]
-    if not lanes or not all("users" in lane for lane in closed) or thinks[0].get("mean") is None or thinks != thinks[:1] * len(lanes):
+    if (
+        not lanes
+        or not all("users" in lane for lane in closed)
+        or thinks[0].get("mean") is None
+        or thinks != thinks[:1] * len(lanes)
+    ):
         return {}
     think_s = float(thinks[0]["mean"])
     return {"users": sum(int(lane["users"]) for lane in closed)} | ({"think_s": think_s} if think_s else {})

@@ -104,7 +104,7 @@ class OpenLoad(LoadOptions):
             remedy = f"give requests per second above 0, at most {MOST_PER_S:.0f}"
             raise InputError(f"{self.rate_per_s:g}", "--rate", remedy)
         if self.arrivals not in ARRIVALS:
-            raise InputError(repr(self.arrivals), "--arrivals", f"use {', '.join(ARRIVALS)}")
+            raise InputError(repr(self.arrivals), "--arrivals", "use poisson, stratified or constant")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,7 +154,8 @@ class ModelPredictor:
             drawn = self.fitted.draws[chosen]
             longer = self._longer(self.fitted, configurations, levels)[chosen]
             shape = (draws, *shape[1:])
-        points = PlannedPoints(self, list(configurations), levels, drawn, longer)
+        method = None if self.fitted is None else self.fitted.method
+        points = PlannedPoints(self, list(configurations), levels, drawn, longer, method=method)
         found, methods = solved_points(points, wanted, self.workers)
         self.methods |= methods
         return {q: _scaled(q, found[q].reshape(shape), longer) for q in wanted}

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, MethodRefused
 from sojourn.file_errors import meant
 from sojourn.fit.model_evaluation import slower_clocks
 from sojourn.model.network_arrays import Network
@@ -21,6 +21,7 @@ from sojourn.parallel import Workers, blocks
 from sojourn.plan.objective import Quantity
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.metric_rows import lines, metrics
+from sojourn.solve.solution import Solution
 from sojourn.solve.solve import apart, completed, settled
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 from sojourn.table import Metrics
@@ -53,6 +54,7 @@ class PlannedPoints:
     drawn: Array | None  # values of the fitted parameters by draw; None: as fitted
     longer: Array  # draws x configurations x levels: by what all times are longer
     within: range | None = None  # of all points, those that these are
+    method: str | None = None  # of the fit
 
     def __len__(self) -> int:
         return self.whole if self.within is None else len(self.within)
@@ -111,7 +113,7 @@ def _solved(
         with closing(SweepOnWorkers(SweepOfBlocks(points.stretch(chunk), asked, budget_s), workers)) as sweep:
             return _of_rows(sweep.answer("auto"), points.networks(chunk[:1])[0], len(chunk), wanted)
     networks = settled(points.networks(chunk), budget_s)
-    found = completed(networks, "auto", asked, budget_s)
+    found = _as_fitted(points, networks, asked, budget_s) or completed(networks, "auto", asked, budget_s)
     if found is not None and not found[0].parts:
         told = lines(networks, found[0])
         each = {q: _line(q, networks[0], told, found[0].more, len(chunk)) for q in wanted}
@@ -122,6 +124,19 @@ def _solved(
         apart(networks, asked, budget_s, numbers) if found is None else metrics(networks, found[0], found[1], numbers)
     )
     return _of_rows(table, networks[0], len(chunk), wanted)
+
+
+def _as_fitted(
+    points: PlannedPoints, networks: Sequence[Network], asked: RequestedOutputs, budget_s: float
+) -> tuple[Solution, str] | None:
+    """By the method of the fit, whose model error is in the draws: `auto` may take another for some of thousands of points, and one
+    that takes minutes. None without a fit, for quantiles, or where the method does not apply to what was never run."""
+    if points.drawn is None or points.method is None or asked.quantiles:
+        return None
+    try:
+        return completed(networks, points.method, asked, budget_s)
+    except (InputError, MethodRefused):
+        return None
 
 
 def _line(

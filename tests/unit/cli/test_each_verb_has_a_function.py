@@ -21,7 +21,7 @@ FOLDER = Path(cli.__file__).parent
 FUNCTIONS = {
     "capacity": "sojourn:capacity", "check": "sojourn:check", "compare": "sojourn:compare", "try": "sojourn.trial:trial",
     "load": "sojourn.measure.load_once:executed", "measure": "sojourn:measure", "cpu": "sojourn.measure.cpu_residual:measure_command",
-    "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn:fit", "predict": "sojourn:predict",
+    "solve": "sojourn:solve", "methods": "sojourn:methods", "fit": "sojourn.fit:fit_assuming", "predict": "sojourn:predict",
     "simulate": "sojourn:simulate", "validate": "sojourn:validate", "query": "sojourn:query",
     "control simulate": "sojourn.control:simulate",
     "control replay": "sojourn.control:replay", "control live": "sojourn.control.live:run_live",

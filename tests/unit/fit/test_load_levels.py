@@ -37,7 +37,10 @@ def test_the_level_is_the_rate_or_the_users() -> None:
 
 def test_threads_of_one_load_are_one_level() -> None:
     """`--threads 2` of memcached or messages deals the rate, or the users, out over two lanes."""
-    both = [{"arrivals": {"kind": "poisson", "rate_per_s": 30.0}}, {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}}]
+    both = [
+        {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}},
+        {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}},
+    ]
     assert load_levels({"load": {"lanes": both}}) == {"rate_per_s": 60.0}
     think = {"kind": "exponential", "mean": 0.5}
     users = [{"closed": {"users": 11, "think": think}}, {"closed": {"users": 10, "think": think}}]
