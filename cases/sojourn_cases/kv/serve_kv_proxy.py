@@ -46,7 +46,8 @@ def kv_proxy(
     chosen = options(
         ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
         threads=threads, sharded=sharded, queue=max_waiting, connections=max_clients, value_bytes=max_value_bytes,
-        key_bytes=max_key_bytes, memory_bytes=max_buffer_bytes, idle_s=idle_timeout, timeout_s=server_timeout, connect_timeout_s=connect_timeout,
+        key_bytes=max_key_bytes, memory_bytes=max_buffer_bytes, idle_s=idle_timeout, timeout_s=server_timeout,
+        connect_timeout_s=connect_timeout,
         log=thread_log, bins=histogram_log, period_s=log_period, histogram=histogram, metrics=metrics,
     )  # fmt: skip
     with stopped_early():
