@@ -21,7 +21,7 @@ def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
     lanes = (manifest.get("load") or {}).get("lanes") or []
     rates = [(lane.get("arrivals") or {}).get("rate_per_s") for lane in lanes]
     if lanes and None not in rates:
-        return {"rate_per_s": float(sum(rates))}
+        return {"rate_per_s": sum(float(rate) for rate in rates if rate is not None)}
     closed = [lane.get("closed") or {} for lane in lanes]
     thinks = [lane.get("think") or {"mean": 0.0} for lane in closed]
     if (
