@@ -196,10 +196,11 @@ def sentence(sets: Sequence[Coverage]) -> str:
     return (
         f"Of {of} values that were predicted before they were measured, **{inside} ({share(inside, of)}) lie in their "
         f"90 % intervals**;\nin the worst of {len(sets)} sets {100 * least.share:.0f} %. "
-        f"Earlier versions of sojourn predicted {earlier} of the {of}. Only valid runs count; with all runs of the {told} sets\n"
-        f"of which they are known, {all_inside} of {all_of} ({share(all_inside, all_of)}) lie inside. "
-        f"By set, mean response times are {100 * min(errors):.0f} to {100 * max(errors):.0f} % off in the median, and half of their "
-        f"interval\nis {100 * min(widths):.0f} to {100 * max(widths):.0f} % of the prediction. "
+        f"Versions before that of 26 November, 09:50 made {earlier} of these {of} predictions, so this says little about the intervals\n"
+        "of the present version. Runs that are not valid (disturbed by other programs, or not steady) do not count. "
+        f"With them {all_inside} of {all_of} ({share(all_inside, all_of)}) lie inside,\n"
+        f"in the {told} sets for which that is known. By set, mean response times are {100 * min(errors):.0f} to {100 * max(errors):.0f} % "
+        f"off in the median, and their intervals are the prediction\n± {100 * min(widths):.0f} to {100 * max(widths):.0f} %. "
         "[How this was counted, and the misses](docs/explain/accuracy.md)."
     )
 
