@@ -1,7 +1,8 @@
 # sojourn in a container. NOT RUN by its authors: the machine it was written on has no container engine. hadolint finds nothing. See docs/howto/install.md.
 #
 #     docker build -t sojourn .
-#     docker run --rm --network host -v "$PWD/runs:/runs" sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms'
+#     mkdir -p runs
+#     docker run --rm --network host --user "$(id -u)" -v "$PWD/runs:/runs" sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --out /runs/first
 
 FROM rust:1-slim-bookworm AS build
 # No versions: the tag of the image moves with Debian, and with it the only ones that there are.
