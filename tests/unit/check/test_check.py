@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +12,9 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli.app import command_line
+from sojourn.cli.check import FORMATS
 from sojourn.errors import InputError
+from sojourn.readers import NAMES
 
 # what the README of wrk printed as an example: 748868.53/s x 635.91 us = 476.2 requests at once, of 400 connections
 WRK = """Running 30s test @ http://127.0.0.1:8080/index.html
@@ -108,3 +111,10 @@ def test_what_cannot_be_read_is_an_error_with_a_remedy(wrk: Path, text: str, pla
     with pytest.raises(InputError, match=place) as raised:
         sj.check([wrk])
     assert raised.value.exit_code == 2 and raised.value.remedy
+
+
+def test_help_lists_every_format_as_errors_promise() -> None:
+    assert set(FORMATS) == set(NAMES)
+    code, text = said("--help")
+    words = set(re.findall(r"[a-z0-9-]+", text))
+    assert code == 0 and [name for name in NAMES if name not in words] == []
