@@ -51,7 +51,7 @@ def capacity(
         watched: processes, control groups and disks of the service; None: of a service on loopback the processes that listen there.
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
         limits: how many runs, how long in all, how far (`SearchLimits`).
-        cores: those that the service runs on [all]. seed: all schedules repeat from it [another each time].
+        cores: those that the service runs on [as of `measure`]. seed: all schedules repeat from it [another each time].
         told: is given a line after each run. shown: as of `measure`. report: whether `report.html` is written.
         load: what else `http_load` takes.
 

@@ -45,7 +45,9 @@ def capacity(
     pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
     cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
-    service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
+    service_cores: Annotated[
+        str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
+    ] = "",
     factor: Annotated[str, typer.Option(help="present settings of the service: workers=2", **HOST)] = "",
     what_if: Annotated[
         list[str] | None, typer.Option(help="another setting, predicted: workers=4; several times", **HOST)
@@ -62,9 +64,11 @@ def capacity(
 ) -> None:  # fmt: skip
     """Finds the highest rate that still meets an objective.
 
-    It begins with a few users and low rates, fits a model, and runs next where the model says the answer is, until the interval is
-    as narrow as --precision. No run is above 90 % of the lower end of the estimated saturation rate, unless --saturate is given.
-    Exit code 0: answered; 7: a single user misses the objective, or --at-least is not met; 8: cannot tell.
+    It begins with a few users, who may keep the service fully busy for some seconds, and with low rates. Then it fits a model, and runs
+    next where the model says the answer is, until the interval is as narrow as --precision. No rate is above 90 % of the estimated
+    saturation rate, unless --saturate is given. Of two estimates, the lower end of the model's interval and the upper end of what the few
+    users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --at-least is not met; 8: cannot
+    tell.
     """
     from sojourn.capacity import SearchLimits, capacity_document, junit_cases, write_report
     from sojourn.capacity import capacity as find

@@ -63,7 +63,9 @@ def compare(
     seed: Annotated[
         int | None, typer.Option(help="repeats the order and the schedules (default: a new seed each time)", **UNSAID)
     ] = None,
-    service_cores: Annotated[str, typer.Option(help="URLs: cores they run on, e.g. 0,1; default: all", **HOST)] = "",
+    service_cores: Annotated[
+        str, typer.Option(help="URLs: cores they run on, e.g. 0,1; default: those their processes may use, else all", **HOST)
+    ] = "",
     out: Annotated[Path | None, typer.Option(help="URLs: folder for the runs (default: runs/compare-TIME)", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,

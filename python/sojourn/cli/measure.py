@@ -43,7 +43,9 @@ def _measure(
         list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
     ] = None,
     disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
-    service_cores: Annotated[str, typer.Option(help="cores it runs on, e.g. 0,1; default: all", **HOST)] = "",
+    service_cores: Annotated[
+        str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
+    ] = "",
     interrupt_cores: Annotated[
         str, typer.Option(help="those of them that take NIC interrupts; default: all", **HOST)
     ] = "",

@@ -44,7 +44,7 @@ def compare_urls(
         rate_per_s (open loop) or users (closed loop): the load, one of them. run_s: length of a run, s.
         out: folder of the runs [runs/compare-TIME], `a/block-01/rate-50` …; one that was interrupted goes on.
         limits: how many blocks, how long in all. metrics, margin, level, names: as of `compare`.
-        cores: those that the services run on [all]. load: what else `http_load` takes. shown: as of `measure`.
+        cores: those that the services run on [as of `measure`]. load: what else `http_load` takes. shown: as of `measure`.
 
     Raises:
         InputError: a value out of range. ServiceError, LoadError: nothing answers there, or no run is valid. LabError: another measurement
