@@ -22,7 +22,14 @@ from sojourn.units import USUAL_LEVEL, interval, levels, percent
 def predict(
     fitted: Annotated[Path | None, typer.Argument(help="a fitted.toml")] = None,
     model: Annotated[str, typer.Option(help="without a file: two-class or mmm")] = "",
-    given: Annotated[str, typer.Option("--set", help="cores=2,nics=2, and parameters: mu1_per_s=2970,p=1,…")] = "",
+    given: Annotated[
+        str,
+        typer.Option(
+            "--set",
+            help="a factor of the runs, or a number in the model file by its path: workers=4,demands_s.cpu.user=0.01; with --model "
+            "its parameters: cores=2,nics=2,mu1_per_s=2970,p=1,…",
+        ),
+    ] = "",
     rate: Annotated[str, typer.Option(help="requests per second: 50..700:50, or rate_per_s in --set")] = "",
     vary: Annotated[
         list[str] | None, typer.Option(help="model file only: stations.cpu.servers=2,4 or users=50..400:50")
