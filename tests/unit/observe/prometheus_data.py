@@ -53,8 +53,9 @@ def open_metrics(start_s: float, hours: float, reset_at: int | None = None, gap:
             counter(f"http_server_request_duration_seconds_{part}", f'{{http_route="{route}"}}', values[route])
     lines.append("# TYPE node_cpu_seconds counter")
     for core in range(CORES):
-        counter("node_cpu_seconds_total", f'{{cpu="{core}",mode="user"}}', busy / CORES)
-        counter("node_cpu_seconds_total", f'{{cpu="{core}",mode="idle"}}', np.cumsum((1 - used) * SCRAPE_S))
+        of_core = f'cpu="{core}",instance="shop-1:9100"'
+        counter("node_cpu_seconds_total", f'{{{of_core},mode="user"}}', busy / CORES)
+        counter("node_cpu_seconds_total", f'{{{of_core},mode="idle"}}', np.cumsum((1 - used) * SCRAPE_S))
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
