@@ -14,8 +14,8 @@ CONTRADICTION, MISLEADING = 9, 10
 EXIT = {"contradiction": CONTRADICTION, "misleading": MISLEADING}
 # `readers.NAMES`, whose import takes longer than a help page may; a test compares the two
 FORMATS = (
-    "k6", "k6-summary", "jmeter", "vegeta", "vegeta-report", "wrk", "oha", "bombardier", "hey", "hey-csv", "ab", "gatling", "memtier", "fio",
-    "ycsb", "locust", "hlog", "sadf", "access-log", "csv",
+    "k6", "k6-summary", "jmeter", "vegeta", "vegeta-report", "wrk", "oha", "bombardier", "hey", "hey-csv", "ab", "gatling",
+    "memtier", "fio", "ycsb", "locust", "hlog", "sadf", "access-log", "csv",
 )  # fmt: skip
 OF_FORMAT = f"of the files (default: found from what is in them): {', '.join(FORMATS)}"
 
