@@ -46,9 +46,11 @@ impl EventLoop<'_> {
         if client.out.len() < before {
             let now = now();
             client.read_half.acted(now);
-            while let Some((_, received)) =
-                client.unwritten.pop_front_if(|(end, _)| *end <= client.out.written())
-            {
+            while let Some(&(end, received)) = client.unwritten.front() {
+                if end > client.out.written() {
+                    break;
+                }
+                client.unwritten.pop_front();
                 self.stats.responded(now - received);
                 record(&mut self.histograms.response, now - received);
             }

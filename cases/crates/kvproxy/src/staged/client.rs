@@ -120,9 +120,11 @@ impl Client {
             let written = state.out.flush(&mut &self.stream);
             if state.out.len() < before {
                 state.active = now();
-                while let Some((_, received)) =
-                    state.unwritten.pop_front_if(|(end, _)| *end <= state.out.written())
-                {
+                while let Some(&(end, received)) = state.unwritten.front() {
+                    if end > state.out.written() {
+                        break;
+                    }
+                    state.unwritten.pop_front();
                     let time = state.active.saturating_sub(received);
                     responder.stats.responded(time);
                     record(&mut responder.histograms.response, time);
