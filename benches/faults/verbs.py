@@ -243,8 +243,8 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
     of, on = {"fixtures": fixtures}, ("--parallel", "local:2")
     sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--output-format", "csv")
     bought = ("--vary", "stations.app.servers=1..8", "--cost", "stations.app.servers", "--objective", "mean < 50ms")
-    live = ("http://127.0.0.1:8380", "--act", "--force", "--lease", "2s", "--stop-after", "2s")
-    board = ("--database", "auto", "--folder", "cluster", "--scale", "0.001", "--page-cpu-s", "0")
+    live = ("http://127.0.0.1:8380", "--act", "--skip-model-check", "--lease", "2s", "--stop-after", "2s")
+    board = ("--database", "auto", "--database-folder", "cluster", "--scale", "0.001", "--page-cpu-s", "0")
     made = [
         MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
         MeasuringVerb("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),
@@ -262,7 +262,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "control",
             "simulate",
             "policy.toml",
-            "--parallel",
+            "--model",
             "pool.toml",
             "--load",
             "sine",
@@ -284,7 +284,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "log",
             **of,
         ),
-        MessageServiceVerb("serve messages", "serve", "messages", "--folder", "cluster", "--request-log", "log", **of),
+        MessageServiceVerb("serve messages", "serve", "messages", "--database-folder", "cluster", "--request-log", "log", **of),
         BulletinBoardVerb("serve bulletin", "serve", "bulletin", *board, **of),
         BlockDeviceVerb("serve nbd", "serve", "nbd", "--file", "img", **of),
         Verb("query", "query", "p99 < 500ms", "runs", codes=(0, 7, 8), **of),

@@ -2,7 +2,8 @@
 
     python benches/kv/model_file.py benches/kv/recorded/2026-11-26
 
-`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/kv --quick --draw 12 --seed 71`. Fitted are the runs that the
+`runs.tar.xz` has manifest and Metrics of each run of `sojourn study studies/kv --quick
+--random-configurations 12 --seed 71`. Fitted are the runs that the
 study fits; held out those with 16 or 32 workers and with gets of 6 keys; blind those of the twelve draws. Prints a row for each
 model, kind of runs and metric, with the CPU time of the fit and of a prediction, and writes them to `model-files.json`. What
 `network-of-cores.json` says of the model that was in the case before was found in the same way, on the same runs.

@@ -30,7 +30,7 @@ def test_every_verb_option_name_and_system_is_there() -> None:
     told = (ROOT / "docs/reference/commands.md").read_text()
     verbs = "load, measure, fit, predict, validate, solve, simulate, study, report, doctor, serve messages"
     assert [verb for verb in verbs.split(", ") if f"## `sojourn {verb}`" not in told] == []
-    assert "`--objective`" in told and "`--every`" in told
+    assert "`--objective`" in told and "`--sample-interval`" in told
     python = (ROOT / "docs/reference/python.md").read_text()
     assert [name for name in sj.__all__ if f"### `{name}`" not in python] == []
     keys = study_keys.page()

@@ -68,9 +68,9 @@ def on_a_small_disk(folder: Path, *words: str) -> Command:
 @needs_root
 @pytest.mark.lab
 def test_a_file_that_does_not_fit_is_not_begun(tmp_path: Path) -> None:
-    command = on_a_small_disk(tmp_path, "file:small/new", "--span", "8m", "--iops", "300", "--read", "0.5")
+    command = on_a_small_disk(tmp_path, "file:small/new", "--region-size", "8m", "--iops", "300", "--read-fraction", "0.5")
     assert command.end() == 1 and "Traceback" not in command.said()
-    for words in ("file:small/new", "No space left on device", "free space, or give a smaller --span"):
+    for words in ("file:small/new", "No space left on device", "free space, or give a smaller --region-size"):
         assert words in command.said()
     assert (tmp_path / "listed").read_text() == "" and not (tmp_path / "run").exists() and command.left() == []
 
@@ -83,7 +83,8 @@ def test_a_file_system_that_fills_up_under_the_load_is_told(tmp_path: Path, engi
     make = 'mount -t tmpfs -o size=1m none small || exit 99; truncate -s 8m small/holes; "$@"'
     (tmp_path / "small").mkdir()
     command = Command(
-        tmp_path, "load", "file:small/holes", "--iops", "1500", "--read", "0", "--duration", "1s", "--engine", engine, "--out", "run",
+        tmp_path, "load", "file:small/holes", "--iops", "1500", "--read-fraction", "0", "--duration", "1s",
+        "--engine", engine, "--out", "run",
         before=("unshare", "-m", "sh", "-c", make, "sh"),
     )  # fmt: skip
     assert command.end() != 0 and "Traceback" not in command.said()
@@ -158,9 +159,9 @@ def test_a_rate_beyond_the_path_is_told_and_memory_stays_bounded(tmp_path: Path)
 @pytest.mark.lab
 def test_a_device_that_is_named_twice_is_written_to_and_no_other(tmp_path: Path, loop_device: tuple[str, Path]) -> None:
     device, image = loop_device
-    with pytest.raises(InputError, match=f"--yes-destroy {device}"):
+    with pytest.raises(InputError, match=f"--allow-writes-to {device}"):
         load(tmp_path, f"blk:{device}", read=0.5)
-    with pytest.raises(InputError, match=f"--yes-destroy {device}"):
+    with pytest.raises(InputError, match=f"--allow-writes-to {device}"):
         load(tmp_path, f"blk:{device}", read=0.5, yes_destroy="/dev/loop-other")
     assert image.read_bytes() == b"\1" * (8 * MIB) and not (tmp_path / "run").exists()
     run = load(

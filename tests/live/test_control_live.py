@@ -210,9 +210,9 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert {line["workers"] for line in lines(tmp_path / "dry") if "event" not in line} == {7}
     unproved = command(pool, tmp_path, "--act", "--out", "no")
     assert unproved.returncode == 2
-    assert "has to pass first, or --force" in unproved.stderr
+    assert "has to pass first, or --skip-model-check" in unproved.stderr
     drowned = command(
-        pool, tmp_path, "--act", "--model", "pool.toml", "--load", "sine", "--rate", "900", "--duration", "30s"
+        pool, tmp_path, "--act", "--model", "pool.toml", "--model-load", "sine", "--model-rate", "900", "--model-for", "30s"
     )
     assert drowned.returncode == 2
     assert "late on the model (sine)" in drowned.stderr
@@ -222,11 +222,11 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
         "--act",
         "--model",
         "pool.toml",
-        "--load",
+        "--model-load",
         "sine",
-        "--rate",
+        "--model-rate",
         "50",
-        "--duration",
+        "--model-for",
         "1m",
         "--out",
         "act",
@@ -237,8 +237,8 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert pool.settings().workers == SAFE
     held = SocketActuator(pool.socket, "somebody", 30)
     held.set({"workers": 6})
-    assert "held by somebody" in command(pool, tmp_path, "--act", "--force").stderr
+    assert "held by somebody" in command(pool, tmp_path, "--act", "--skip-model-check").stderr
     held.revert()
     (tmp_path / "stop").touch()
-    assert "stop is there" in command(pool, tmp_path, "--act", "--force", "--stop-file", "stop", "--out", "s").stdout
+    assert "stop is there" in command(pool, tmp_path, "--act", "--skip-model-check", "--stop-file", "stop", "--out", "s").stdout
     assert json.loads((tmp_path / "s/decisions.ndjson").read_text().splitlines()[-1])["why"] == "stop is there"

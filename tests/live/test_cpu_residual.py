@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 LENGTH_S = 1.4
 ATTEMPTS = 3  # others may use the machine meanwhile
 BOUND = 0.02  # of a core, beside the interval
-COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "cpu", "--rest", "1s"]
+COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "cpu", "--idle-duration", "1s"]
 
 
 def measured(tmp_path: Path, *words: str) -> tuple[dict[str, float], subprocess.CompletedProcess[str]]:

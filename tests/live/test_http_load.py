@@ -72,7 +72,7 @@ def test_a_weighted_list_of_requests_with_templates(tmp_path: Path, shop: Record
         status = 201
         headers = { X-Own = "1" }
     """)
-    arguments = ("--requests", "mix.toml", "--header", "X-All: yes", "--out", "run", "--json")
+    arguments = ("--request-mix", "mix.toml", "--header", "X-All: yes", "--out", "run", "--json")
     command = Command(tmp_path, "load", shop.url, "--rate", "150", "--duration", "2s", *arguments)
     ran(command)
     counts = Counter(method for method, *_ in shop.heard)
@@ -148,7 +148,7 @@ def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: p
         ),
         (("--header", "X: a\r\nEvil: 1"), ("header X", "line break", "give it in one line")),
         (("--header", "Content-Length: 3"), ('"Content-Length"', "leave it out")),
-        (("--template", "--body", "{int:9-1}", "--http-method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
+        (("--placeholders", "--body", "{int:9-1}", "--http-method", "POST"), ("body is {int:9-1}", "{int:LOW-HIGH}")),
         (("--ok-status", "99"), ("status is 99", "100 to 599")),
     ],
 )

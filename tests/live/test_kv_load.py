@@ -203,7 +203,7 @@ def test_the_command_line(server: Server) -> None:
         "1",
         "--get-weight",
         "9",
-        "--multi-get",
+        "--keys-per-multi-get",
         "6",
         "--duration",
         "1s",

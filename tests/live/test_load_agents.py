@@ -71,7 +71,7 @@ def test_agents_send_the_schedule_of_one_generator_and_what_they_recorded_is_one
 def test_two_agents_do_not_draw_the_same_templates(tmp_path: Path) -> None:
     with recording() as service:
         command = Command(
-            tmp_path, "load", f"{service.url}/{{uuid}}", "--template", "--rate", "60", "--duration", "2s",
+            tmp_path, "load", f"{service.url}/{{uuid}}", "--placeholders", "--rate", "60", "--duration", "2s",
             "--agents", "local:2",
         )  # fmt: skip
         assert command.end() in (0, 3), command.said()

@@ -24,7 +24,7 @@ class ServeMessagesCommand(Command):
 
     def __init__(self, folder: Path) -> None:
         listening = ("--listen", "127.0.0.1:0", "--workers", "2", "--db-connections", "2")
-        super().__init__(folder, "serve", "messages", "--json", "--folder", folder, *listening)
+        super().__init__(folder, "serve", "messages", "--json", "--database-folder", folder, *listening)
 
     def line(self, pattern: str) -> re.Match[str]:
         """Waits until it has said something like it on standard error."""

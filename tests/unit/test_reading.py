@@ -45,7 +45,7 @@ VERBS = (
     ("predict", "{file}", "--rate", "1"),
     ("control", "simulate", "{file}", "--model", "{file}"),
     ("plan", "{file}", "--vary", "stations.a.servers=1,2", "--objective", "mean(response_time) < 1s", "--cost", "1"),
-    ("load", "http://127.0.0.1:1/", "--requests", "{file}", "--rate", "1", "--duration", "1"),
+    ("load", "http://127.0.0.1:1/", "--request-mix", "{file}", "--rate", "1", "--duration", "1"),
 )
 
 

@@ -57,7 +57,7 @@ remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a numbe
 |---|---|---|
 | a model file (`.toml`) | closed forms, quantiles by a method of `sojourn solve`, a Markov chain of at most 5000 states | none |
 | a fitted model file | the same at the values of the fit | 40 draws of the fit, with the model's own error |
-| `--simulate FILE.toml` | the model simulated: its requests, and the number present as a path | batches of time |
+| `--simulated-model FILE.toml` | the model simulated: its requests, and the number present as a path | batches of time |
 | a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an

@@ -14,7 +14,9 @@ from sojourn_cases.common.serve_lines import done, logged, lost, options, times
 def kv_proxy(
     server: Annotated[list[str], typer.Option(help="a memcached, host:port; again for each further one")],
     listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:11212",
-    design: Annotated[str, typer.Option(help="direct: event loops; staged: network thread, queue, workers")] = "direct",
+    design: Annotated[
+        str, typer.Option("--architecture", help="direct: event loops; staged: network thread, queue, workers")
+    ] = "direct",
     workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
     threads: Annotated[int, typer.Option(help="direct: event-loop threads")] = 1,
     sharded: Annotated[bool, typer.Option("--sharded", help="split a multi-get over the servers")] = False,
@@ -33,7 +35,7 @@ def kv_proxy(
         Path | None, typer.Option(help="record log: a histogram of the response times for each period")
     ] = None,
     log_period: Annotated[float, typer.Option(help="period of both logs, s")] = 1.0,
-    histogram: Annotated[Path | None, typer.Option(help="HdrHistogram log of the whole run, at its end")] = None,
+    histogram: Annotated[Path | None, typer.Option("--hdr-log", help="HdrHistogram log of the whole run, at its end")] = None,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:

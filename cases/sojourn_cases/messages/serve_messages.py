@@ -15,12 +15,14 @@ from sojourn_cases.common.serve_lines import done, logged, lost, options, times
 
 def messages(
     database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
-    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--database-folder", help="auto: keep the cluster here; else it is removed")
+    ] = None,
     listen: Annotated[str, typer.Option(help="ip:port; port 0 takes a free one")] = "127.0.0.1:7400",
     design: Annotated[
-        str, typer.Option(help="event-driven, or threaded: workers wait for the database")
+        str, typer.Option("--architecture", help="event-driven, or threaded: workers wait for the database")
     ] = "event-driven",
-    workers: Annotated[int, typer.Option(help="threads of the threaded design, and of batches")] = 20,
+    workers: Annotated[int, typer.Option(help="threads of the threaded architecture, and of batches")] = 20,
     db_connections: Annotated[int, typer.Option(help="connections to the database")] = 20,
     max_waiting: Annotated[
         int, typer.Option(help="most requests that wait for a worker; further ones are refused")

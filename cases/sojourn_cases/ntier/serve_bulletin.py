@@ -21,7 +21,9 @@ LOADED_S = 3600.0  # that one statement of the loading may take
 
 def bulletin(
     database: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
-    folder: Annotated[Path | None, typer.Option(help="auto: keep the cluster here; else it is removed")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--database-folder", help="auto: keep the cluster here; else it is removed")
+    ] = None,
     db_connections: Annotated[int, typer.Option(help="connections to the database")] = 16,
     embedded: Annotated[bool, typer.Option("--embedded", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
@@ -46,9 +48,9 @@ def bulletin(
     from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 
     if embedded == (database is not None) or (folder is not None and database != "auto"):
-        given = f"--embedded {embedded}, --database {database}, --folder {folder}"
+        given = f"--embedded {embedded}, --database {database}, --database-folder {folder}"
         raise InputError(
-            given, "serve bulletin", "use --embedded (tables in memory) or --database; --folder needs --database auto"
+            given, "serve bulletin", "use --embedded (tables in memory) or --database; --database-folder needs --database auto"
         )
     if database == "auto":
         programs(runs_as(), "--embedded: tables in memory")

@@ -16,10 +16,10 @@ from sojourn.units import per_second, percent, seconds
 def storage(
     iops: Annotated[float, typer.Option(help="required I/Os per second, e.g. 70000")],
     source: Annotated[
-        Path, typer.Option("--from", help="a run list with cpu_cores, the folder of a storage study, or published coefficients")
+        Path, typer.Option("--coefficients", help="a run list with cpu_cores, the folder of a storage study, or published coefficients")
     ],
     cores: Annotated[int | None, typer.Option(help="that serve; default: as many as the rate needs")] = None,
-    read: Annotated[float | None, typer.Option(help="share of reads, 0 to 1; default: the middle of what was run")] = None,
+    read: Annotated[float | None, typer.Option("--read-fraction", help="share of reads, 0 to 1; default: the middle of the runs")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: paths, in SI units")] = False,
 ) -> None:  # fmt: skip
     """Says how many cores the I/Os of each storage path need.

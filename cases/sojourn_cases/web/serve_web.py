@@ -21,11 +21,11 @@ def web(
         float | None, typer.Option(help="mean time of a service behind the page /wait, ms (exponential)")
     ] = None,
     workers: Annotated[int, typer.Option(help="parallel servers behind /wait")] = 4,
-    request_cap: Annotated[
+    max_in_system: Annotated[
         int, typer.Option(help="most requests that are present at /wait; a further one gets status 503")
     ] = 10_000,
     control_socket: Annotated[
-        Path | None, typer.Option(help="Unix socket through which --workers and --request-cap can be changed")
+        Path | None, typer.Option(help="Unix socket through which --workers and --max-in-system can be changed")
     ] = None,
 ) -> None:
     """Starts the web shop, whose true demand is known.
@@ -45,11 +45,11 @@ def web(
     if backend_ms is not None:
         path, socket = "/wait", str(control_socket.resolve()) if control_socket else None
         try:
-            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=request_cap, control=socket)
+            backend = BackendOptions(service_s=backend_ms / 1e3, workers=workers, cap=max_in_system, control=socket)
         except ValidationError:
             raise InputError(
-                f"backend_ms {backend_ms}, workers {workers}, request_cap {request_cap}", "serve",
-                "backend_ms above 0 to 60000, workers 1 to 1024, request_cap 1 to 1000000",
+                f"backend_ms {backend_ms}, workers {workers}, max_in_system {max_in_system}", "serve",
+                "backend_ms above 0 to 60000, workers 1 to 1024, max_in_system 1 to 1000000",
             ) from None  # fmt: skip
     elif control_socket is not None:
         raise InputError(control_socket, "--control-socket", "give --backend-ms, whose servers it changes")

@@ -221,8 +221,8 @@ impl BlockConfig {
 
     fn validate(&self) -> Result<(), BlockLoadError> {
         let share = |value: f64| (0.0..=1.0).contains(&value);
-        check(share(self.read_share), "--read", self.read_share, "give a share, 0 to 1")?;
-        check(share(self.random_share), "--random", self.random_share, "give a share, 0 to 1")?;
+        check(share(self.read_share), "--read-fraction", self.read_share, "give a share, 0 to 1")?;
+        check(share(self.random_share), "--random-fraction", self.random_share, "give a share, 0 to 1")?;
         let told = |error: sojourn_loadgen::ConfigError| BlockLoadError::of_text(&error.to_string());
         let remedy = "give blocks of 512 bytes to 16 MiB";
         self.sizes.validate("--block", SECTOR_BYTES as u32, BLOCK_BYTES_MAX, remedy).map_err(told)?;
@@ -236,7 +236,7 @@ impl BlockConfig {
             check(whole(bytes.into()), "--align", bytes, "give a multiple of 512")?;
         }
         if let Some(bytes) = self.span_bytes {
-            check(whole(bytes), "--span", bytes, "give a multiple of 512")?;
+            check(whole(bytes), "--region-size", bytes, "give a multiple of 512")?;
         }
         check((1..=DEPTH_MAX).contains(&self.depth), "--depth", self.depth, "give 1 to 4096")?;
         let room = u64::from(self.depth) * u64::from(self.sizes.high());
@@ -252,7 +252,7 @@ impl BlockConfig {
             fits,
             "--verify",
             format!("{span_bytes} bytes"),
-            "it keeps 8 bytes a block, for 67108864 blocks: give --span",
+            "it keeps 8 bytes a block, for 67108864 blocks: give --region-size",
         )
     }
 }

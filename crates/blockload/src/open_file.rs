@@ -58,7 +58,7 @@ pub fn open_file(path: &Path, config: &BlockConfig) -> Result<OpenFile, BlockLoa
 pub fn open_device(path: &Path, config: &BlockConfig) -> Result<OpenFile, BlockLoadError> {
     let target = format!("blk:{}", path.display());
     let twice = config.yes_destroy.as_deref() == Some(path);
-    let remedy = format!("what is on it would be lost: say --yes-destroy {} as well", path.display());
+    let remedy = format!("what is on it would be lost: say --allow-writes-to {} as well", path.display());
     check(twice || !config.writes(), "the target of writes", &target, remedy)?;
     let of = |cause| refused(&target, cause, config);
     let kind = std::fs::metadata(path).map_err(of)?.file_type();
@@ -95,7 +95,7 @@ fn refused(target: &str, cause: io::Error, config: &BlockConfig) -> BlockLoadErr
         Some(libc::EBUSY) => "it is mounted or in use; give a device that nobody uses",
         Some(libc::ENOENT) => "give one that is there",
         Some(libc::EACCES | libc::EPERM) => "give one that this user may open, or run as root",
-        Some(libc::ENOSPC | libc::EDQUOT) => "free space, or give a smaller --span",
+        Some(libc::ENOSPC | libc::EDQUOT) => "free space, or give a smaller --region-size",
         _ => "give another one",
     };
     BlockLoadError::Target { target: target.to_string(), cause, remedy }

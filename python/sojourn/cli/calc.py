@@ -59,7 +59,7 @@ def merge(
 @app.command("table")
 def table_(
     servers: Annotated[int, typer.Option(help="equal servers with one line")],
-    service: Annotated[str, typer.Option(help="mean service time, as 127us")],
+    service: Annotated[str, typer.Option("--service-time", help="mean service time, as 127us")],
     utilisation: Annotated[str, typer.Option(help="utilisation of a server, in per cent: 0..80:20 or 50,70,90")] = "0..80:20",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: rows in SI units")] = False,
 ) -> None:  # fmt: skip
@@ -67,7 +67,7 @@ def table_(
     from sojourn.plan import staff_table
 
     rows = staff_table(
-        servers, duration_s(service, "--service"), [u / 100 for u in levels(utilisation, "--utilisation")]
+        servers, duration_s(service, "--service-time"), [u / 100 for u in levels(utilisation, "--utilisation")]
     )
     if as_json:
         say_answer("calc table", {"rows": rows.to_dicts()})
@@ -86,8 +86,8 @@ def balance(
     centres: Annotated[int, typer.Option(help="number of service centres, disks, links or shards")],
     pieces: Annotated[int, typer.Option(help="pieces of an item")] = 1,
     items: Annotated[float | None, typer.Option(help="items in all; without: 16 a centre")] = None,
-    mean: Annotated[float, typer.Option(help="work of an item")] = 1.0,
-    deviation: Annotated[float, typer.Option(help="standard deviation of an item, in the same unit")] = 0.5,
+    mean: Annotated[float, typer.Option("--item-mean", help="work of an item")] = 1.0,
+    deviation: Annotated[float, typer.Option("--item-deviation", help="standard deviation of an item, in the same unit")] = 0.5,
     piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip

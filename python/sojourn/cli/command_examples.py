@@ -6,7 +6,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "control simulate": (
         "sojourn control simulate policy.toml --model pool.toml --load all --against hpa.toml",
         "sojourn control simulate policy.toml --model pool.toml --load sine --rate 100 --for 10m",
-        "sojourn control simulate policy.toml --model pool.toml --load traces --seeds 20 --out logs",
+        "sojourn control simulate policy.toml --model pool.toml --load traces --replications 20 --out logs",
     ),
     "control replay": (
         "sojourn control replay policy.toml logs/policy-sine-1",
@@ -16,7 +16,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "control live": (
         "sojourn control live policy.toml service.toml --stop-after 1h",
         "sojourn control live policy.toml service.toml --act --model pool.toml",
-        "sojourn control live policy.toml service.toml --act --force --lease 10s",
+        "sojourn control live policy.toml service.toml --act --skip-model-check --lease 10s",
     ),
     "calc merge": (
         "sojourn calc merge desk.toml hospital.toml",
@@ -24,13 +24,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn calc merge desk.toml hospital.toml --json",
     ),
     "calc table": (
-        "sojourn calc table --servers 4 --service 20ms",
-        "sojourn calc table --servers 4 --service 20ms --utilisation 50,70,90",
-        "sojourn calc table --servers 1 --service 127us --json",
+        "sojourn calc table --servers 4 --service-time 20ms",
+        "sojourn calc table --servers 4 --service-time 20ms --utilisation 50,70,90",
+        "sojourn calc table --servers 1 --service-time 127us --json",
     ),
     "calc balance": (
         "sojourn calc balance --centres 8",
-        "sojourn calc balance --centres 8 --items 1000 --mean 2 --deviation 1",
+        "sojourn calc balance --centres 8 --items 1000 --item-mean 2 --item-deviation 1",
         "sojourn calc balance --centres 8 --pieces 4 --piece-deviation 0.2",
     ),
     "design make": (
@@ -48,7 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "lab disk": (
         "sudo sojourn lab disk --bps 20M",
         "sudo sojourn lab disk --bps 20M -- ls {}",
-        "sudo sojourn lab disk --bps 5M --size 200M --at /var/tmp -- ls {}",
+        "sudo sojourn lab disk --bps 5M --size 200M --image-folder /var/tmp -- ls {}",
     ),
     "serve kv": ("sojourn serve kv", "sojourn serve kv --port 11212", "sojourn serve kv --memory-mib 256"),
 }

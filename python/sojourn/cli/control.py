@@ -50,9 +50,9 @@ def simulate_policy(
     plot: Annotated[Path | None, typer.Option(help="draw late requests against core-hours; a folder is a curve")] = None,
     rate: Rate = 240.0,
     duration: Length = "30m",
-    lag: Annotated[str, typer.Option(help="until a worker that is added serves; default at once")] = "",
-    seed: Annotated[int, typer.Option(help="of the first repetition")] = 1,
-    seeds: Annotated[int, typer.Option(help="repetitions, each with a seed of its own")] = 1,
+    lag: Annotated[str, typer.Option("--provisioning-delay", help="until a worker that is added serves; default at once")] = "",
+    seed: Annotated[int, typer.Option(help="of the first run")] = 1,
+    seeds: Annotated[int, typer.Option("--replications", help="runs, each with a seed of its own")] = 1,
     out: Annotated[Path | None, typer.Option(help="write the log of decisions here, one folder for each policy, load and seed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the rows as one JSON object")] = False,
 ) -> None:  # fmt: skip
@@ -71,14 +71,14 @@ def simulate_policy(
     expect(model, MODEL, FIT)
     pool = Model.read(model)
     if seeds < 1 or not 0 < rate < float("inf"):
-        raise InputError((seeds, rate), "--seeds, --rate", "give one or more seeds and a rate > 0")
+        raise InputError((seeds, rate), "--replications, --rate", "give one or more replications and a rate > 0")
     if out is not None:
         check_writable(out / "log")
     if plot is not None:
         check_figure_file(plot, "--plot")
     policies = compared([policy, *(against or [])], pool)
     loads = read_loads(load, rate, duration_s(duration, "--for"))
-    lag_s = duration_s(lag, "--lag") if lag else 0.0
+    lag_s = duration_s(lag, "--provisioning-delay") if lag else 0.0
     rows = []
     for each in loads:
         needed = needed_workers(pool, policies[0].objective, each) if elasticity else None
@@ -114,11 +114,11 @@ def run_beside(
     policy: PolicyFile,
     service: Annotated[str, typer.Argument(help="a file about your service (service.toml); or the URL of sojourn's own web shop")],
     act: Annotated[bool, typer.Option("--act", help="apply the decisions; needs --model, on which the policy has to pass first")] = False,
-    force: Annotated[bool, typer.Option("--force", help="with --act: without having passed on a model")] = False,
+    force: Annotated[bool, typer.Option("--skip-model-check", help="with --act: without having passed on a model")] = False,
     model: Annotated[Path | None, typer.Option(help="file of the model on which the policy has to pass: one queue, one open class")] = None,
-    load: Annotated[str, typer.Option(help="the load on that model, as of control simulate; the service gets no load")] = "all",
-    rate: Annotated[float, typer.Option(help="mean rate of that load, 1/s")] = 240.0,
-    duration: Annotated[str, typer.Option("--for", help="how long that load is")] = "30m",
+    load: Annotated[str, typer.Option("--model-load", help="the load on that model, as --load of control simulate")] = "all",
+    rate: Annotated[float, typer.Option("--model-rate", help="mean rate of that load, 1/s")] = 240.0,
+    duration: Annotated[str, typer.Option("--model-for", help="how long that load is")] = "30m",
     lease: Annotated[str, typer.Option(help="with --act: settings not renewed within this are undone; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
@@ -127,8 +127,8 @@ def run_beside(
 ) -> None:  # fmt: skip
     """Lets a policy decide beside a live service; --act: sets it.
 
-    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --load, --rate and
-    --for belong to the model in --model. On it the policy has to keep its objective before it may act.
+    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --model-load,
+    --model-rate and --model-for are of the simulation of --model, in which the policy has to keep its objective before it may act.
     """
     from sojourn.cli.control_live import LiveOptions, beside
     from sojourn.control.load_trace import read as read_loads
@@ -140,7 +140,7 @@ def run_beside(
     if model is not None:
         expect(model, MODEL, FIT)
     pool = Model.read(model) if model is not None else None
-    loads = read_loads(load, rate, duration_s(duration, "--for")) if pool else []
+    loads = read_loads(load, rate, duration_s(duration, "--model-for")) if pool else []
     beside(read(policy, pool), pool, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
 
 

@@ -18,7 +18,7 @@ DRIFT = 0.01
 
 def cpu(
     command: Annotated[list[str], typer.Argument(help="what to run, behind --")],
-    rest: Annotated[str, typer.Option(help="how long to measure the idle machine before and after")] = "1s",
+    rest: Annotated[str, typer.Option("--idle-duration", help="how long to measure the idle machine before and after")] = "1s",
     out: Annotated[Path | None, typer.Option(help="write all figures as JSON to this file")] = None,
 ) -> None:
     """Measures all CPU time that a command causes on a machine.
@@ -33,7 +33,7 @@ def cpu(
     from sojourn.terminal import SafeConsole
     from sojourn.units import duration_s, percent, seconds
 
-    found = measure_command(command, duration_s(rest, "--rest"))
+    found = measure_command(command, duration_s(rest, "--idle-duration"))
     if out is not None:
         write_output(out, json.dumps({"schema": form("cpu"), **found.record}) + "\n")
     table = Table("meter", "CPU time", "cores", "what it cannot see", box=None, header_style="dim")

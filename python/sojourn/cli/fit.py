@@ -34,13 +34,13 @@ def fit(
             help="a model file with unknowns; auto: several are tried; may be given several times: rivals, averaged if "
             "the runs cannot separate "
             "them; demands: of each class of requests at each resource, by regression over runs with different mixes; web-models: "
-            "those of the web study (package sojourn-cases); mmm: with --follow only"
+            "those of the web study (package sojourn-cases); mmm: with --track-demand only"
         ),
     ] = ["auto"],  # noqa: B006 - typer copies it
     given: Annotated[
         str,
         typer.Option(
-            "--set", help="with --follow, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s"
+            "--set", help="with --track-demand, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s"
         ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
@@ -48,7 +48,7 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     further: Annotated[
-        int, typer.Option("--next", min=0, help="model files: suggest this many of the most informative next runs")
+        int, typer.Option("--suggest-runs", min=0, help="model files: suggest this many of the most informative next runs")
     ] = 0,
     parallel: ParallelOption = "",
     as_json: Annotated[
@@ -57,7 +57,7 @@ def fit(
     follow: Annotated[
         bool,
         typer.Option(
-            "--follow", help="with --model mmm: the demand over time, from a run folder or a log of sojourn control"
+            "--track-demand", help="with --model mmm: the demand over time, from a run folder or a log of sojourn control"
         ),
     ] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`sojourn fit --follow FOLDER --model mmm`: the demand of a service while it runs, and whether what was fitted is stale."""
+"""`sojourn fit --track-demand FOLDER --model mmm`: the demand of a service while it runs, and whether what was fitted is stale."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def follow_log(folders: Sequence[Path], model: str, given: Mapping[str, Any], le
     from sojourn.control.estimation import ValidatedRange
 
     if model != "mmm":
-        raise InputError(f"--model {model}", "--follow", "use --model mmm: --follow estimates the demand of one class")
+        raise InputError(f"--model {model}", "--track-demand", "use --model mmm: --track-demand estimates the demand of one class")
     if len(folders) != 1:
         raise InputError(
-            f"{len(folders)} folders", "--follow", "give one: a run folder, or one that sojourn control writes"
+            f"{len(folders)} folders", "--track-demand", "give one: a run folder, or one that sojourn control writes"
         )
     if unknown := set(given) - KNOWN:
         raise InputError(sorted(unknown)[0], "--set", f"give one of {', '.join(sorted(KNOWN))}")

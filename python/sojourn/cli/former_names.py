@@ -30,6 +30,14 @@ _LOAD = {
     "--fsync": "--fsync-every",
     "--fua": "--fua-every",
     "--cache-of": "--backing-file",
+    "--requests": "--request-mix",
+    "--template": "--placeholders",
+    "--read": "--read-fraction",
+    "--random": "--random-fraction",
+    "--span": "--region-size",
+    "--yes-destroy": "--allow-writes-to",
+    "--multi-get": "--keys-per-multi-get",
+    "--retry-delay": "--empty-queue-delay",
 }
 _PARALLEL = {"--on": "--parallel"}
 _SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
@@ -37,21 +45,50 @@ _SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
 OPTIONS_OF: dict[str, dict[str, str]] = {
     "capacity": _HTTP,
     "compare": {**_HTTP, "--url": "--urls", "--run": "--commands"},
-    "measure": _LOAD,
+    "measure": {**_LOAD, "--every": "--sample-interval"},
     "load": {**_LOAD, "--per-agent": "--rate-per-agent"},
-    "fit": _PARALLEL,
+    "fit": {**_PARALLEL, "--follow": "--track-demand", "--next": "--suggest-runs"},
     "plan": {**_PARALLEL, "--price": "--miss-price"},
-    "calc balance": {"--quanta": "--pieces", "--quantum-deviation": "--piece-deviation"},
+    "calc balance": {
+        "--quanta": "--pieces",
+        "--quantum-deviation": "--piece-deviation",
+        "--mean": "--item-mean",
+        "--deviation": "--item-deviation",
+    },
+    "calc storage": {"--read": "--read-fraction", "--from": "--coefficients"},
+    "calc table": {"--service": "--service-time"},
+    "cpu": {"--rest": "--idle-duration"},
+    "lab disk": {"--at": "--image-folder"},
     "observe": {"--suggest": "--suggest-map"},
-    "oscillation": {"--a": "--first", "--b": "--second"},
+    "oscillation": {
+        "--a": "--resource-a",
+        "--first": "--resource-a",
+        "--b": "--resource-b",
+        "--second": "--resource-b",
+        "--time": "--time-column",
+    },
+    "query": {"--simulate": "--simulated-model"},
     "simulate": {**_PARALLEL, **_CSV},
-    "solve": {**_PARALLEL, **_CSV},
-    "control simulate": {"--on": "--model"},
-    "control live": {"--on": "--model"},
-    "serve web": {"--cap": "--request-cap", "--control": "--control-socket"},
+    "solve": {**_PARALLEL, **_CSV, "--budget": "--exact-time-limit"},
+    "study": {"--draw": "--random-configurations", "--paths": "--storage-paths"},
+    "control simulate": {"--on": "--model", "--lag": "--provisioning-delay", "--seeds": "--replications"},
+    "control live": {
+        "--on": "--model",
+        "--load": "--model-load",
+        "--rate": "--model-rate",
+        "--for": "--model-for",
+        "--duration": "--model-for",
+        "--force": "--skip-model-check",
+    },
+    "serve web": {
+        "--cap": "--max-in-system",
+        "--request-cap": "--max-in-system",
+        "--control": "--control-socket",
+    },
     "serve bulletin": {
         **_SERVE,
         "--db": "--database",
+        "--folder": "--database-folder",
         "--pool": "--db-connections",
         "--clients": "--max-clients",
         "--page-work": "--page-cpu-s",
@@ -65,6 +102,8 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--memory-bytes": "--max-buffer-bytes",
         "--log": "--thread-log",
         "--bins": "--histogram-log",
+        "--histogram": "--hdr-log",
+        "--design": "--architecture",
         "--period": "--log-period",
     },
     "serve messages": {
@@ -74,6 +113,8 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--timeout": "--db-timeout",
         "--message-bytes": "--max-message-bytes",
         "--redelivery": "--ack-timeout",
+        "--design": "--architecture",
+        "--folder": "--database-folder",
         "--log": "--request-log",
         "--period": "--log-period",
     },
@@ -83,6 +124,7 @@ CONTROL = {
     "--live": "live",
 }  # options of `control` that are commands below it now; else it is `simulate`
 FORMERLY = {"--on", *CONTROL}
+BEFORE_A_COMMAND = ["lab", "disk"]  # each of its options takes a value; behind them stands another program's command line
 A_WORD = re.compile(r"[a-z][a-z-]*")
 
 
@@ -91,14 +133,23 @@ def present(words: Sequence[str]) -> tuple[list[str], str]:
     now, note = _present_verb(words)
     options = OPTIONS_OF.get(" ".join(now[:2])) or OPTIONS_OF.get(" ".join(now[:1]), {})
     notes = [note] if note else []
+    end = _command_at(now) if now[:2] == BEFORE_A_COMMAND else None
     for at, word in enumerate(now):
         option, equals, value = word.partition("=")
-        if option == "--":
+        if option == "--" or at == end:
             break
         if (new := options.get(option)) is not None:
             now[at : at + 1] = [new + equals + value] if " " not in new else new.split(" ")
             notes.append(f"{option} is now called {new}")
     return now, "\n".join(notes)
+
+
+def _command_at(words: Sequence[str]) -> int:
+    """Where the command to run begins."""
+    at = len(BEFORE_A_COMMAND)
+    while at < len(words) and words[at].startswith("-"):
+        at += 1 if "=" in words[at] else 2
+    return at
 
 
 def _present_verb(words: Sequence[str]) -> tuple[list[str], str]:

@@ -50,7 +50,7 @@ def disk(
     command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="command to run; {} is the disk's folder")] = None,
     bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M (default: no limit)")] = None,
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
-    at: Annotated[Path | None, typer.Option(help="folder for its image (default: the folder for temporary files)")] = None,
+    at: Annotated[Path | None, typer.Option("--image-folder", help="folder for its image (default: that for temporary files)")] = None,
 ) -> None:  # fmt: skip
     """Makes a slow disk whose busy time is true.
 

@@ -36,10 +36,10 @@ class ProtocolCommand(FirstOptions):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         seen = first_look(args, self.params)
-        if not seen.words and "--requests" not in seen.flags:
+        if not seen.words and "--request-mix" not in seen.flags:
             if seen.helps or extra.get("resilient_parsing"):
                 return super().make_context(info_name, args, parent, **extra)
-            raise InputError("no URL", self.verb, "give http://HOST:PORT/PATH, or --requests with URLs in it")
+            raise InputError("no URL", self.verb, "give http://HOST:PORT/PATH, or --request-mix with URLs in it")
         options = protocol_of_words(seen.words)
         if not extra.get("resilient_parsing"):
             self.refuse(seen.flags, options)

@@ -50,7 +50,7 @@ def _measure(
         str, typer.Option(help="those of them that take NIC interrupts; default: all", **HOST)
     ] = "",
     factor: Annotated[str, typer.Option(help="settings of the service, for a fit: workers=4,cache=1", **HOST)] = "",
-    every: Annotated[str, typer.Option(help="time between two host samples, 10ms to 10s")] = "100ms",
+    every: Annotated[str, typer.Option("--sample-interval", help="time between two host samples, 10ms to 10s")] = "100ms",
     objective: http.Objectives = None,
     out: Annotated[
         Path | None,
@@ -80,7 +80,7 @@ def _measure(
         folders = measure_levels(
             urls, where, **asked, protocol=options, watched=watched(pids, cgroup, disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
-            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--every"), "--every"),
+            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
             seed=series, shown=shown, measured=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told

@@ -30,8 +30,8 @@ def query(
     sources: Annotated[
         list[Path] | None, typer.Argument(help="run folders, folders of them, model files; without a source the query is only checked")
     ] = None,
-    simulate: Annotated[list[Path] | None, typer.Option(help="a model file to simulate, used as a source")] = None,
-    seed: Annotated[int, typer.Option(help="of --simulate")] = 1,
+    simulate: Annotated[list[Path] | None, typer.Option("--simulated-model", help="a model file to simulate, used as a source")] = None,
+    seed: Annotated[int, typer.Option(help="of --simulated-model")] = 1,
     given: Annotated[str, typer.Option("--set", help="of the models: rate_per_s=300,stations.cpu.servers=4")] = "",
     tree: Annotated[str, typer.Option(help="draw the tree to this .svg or .mmd (Mermaid); -: print Mermaid")] = "",
     in_english: Annotated[bool, typer.Option("--english", help="print the query in English first")] = False,

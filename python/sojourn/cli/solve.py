@@ -24,7 +24,7 @@ def solve(
     model: Annotated[Path, typer.Argument(help="a model file")],
     method: Annotated[str, typer.Option(help="auto, or a name that `sojourn methods` lists")] = "auto",
     vary: Annotated[list[str] | None, typer.Option(help="classes.user.population=1..200; several: all combinations")] = None,
-    budget: Annotated[float, typer.Option(help="with auto: seconds that an exact method may take")] = 1.0,
+    budget: Annotated[float, typer.Option("--exact-time-limit", help="with auto: seconds that an exact method may take")] = 1.0,
     quantiles: Annotated[bool, typer.Option("--quantiles", help="show quantiles, if the method provides them")] = False,
     probabilities: Annotated[int | None, typer.Option(min=0, help="show p(0) to p(N) of each station")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all rows as one JSON object")] = False,

@@ -36,7 +36,7 @@ VERBS = {
         (
             "sojourn load http://127.0.0.1:8080/ --rate 500 --for 10s",
             "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get-weight 9 --set-weight 1",
-            "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
+            "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block 8k --direct",
         ),
         ("arrivals", "timeout_s", "threads"),
     ),
@@ -81,9 +81,9 @@ VERBS = {
         ASK,
         "Finds a bottleneck that alternates between two resources.",
         (
-            "sojourn oscillation runs/rate-300 --first cpu --second disk:vda",
-            "sojourn oscillation samples.csv --first cpu --second disk --percent",
-            "sojourn oscillation runs/rate-300 --first cpu --second disk:vda --json",
+            "sojourn oscillation runs/rate-300 --resource-a cpu --resource-b disk:vda",
+            "sojourn oscillation samples.csv --resource-a cpu --resource-b disk --percent",
+            "sojourn oscillation runs/rate-300 --resource-a cpu --resource-b disk:vda --json",
         ),
     ),
     "fit": Verb(
@@ -146,7 +146,7 @@ VERBS = {
         (
             "sojourn query 'p99 < 50ms and errors < 0.1%' runs/rate-200",
             "sojourn query 'p95(waiting_time)' shop.toml",
-            "sojourn query 'p99 < 50ms' run shop.toml --simulate shop.toml",
+            "sojourn query 'p99 < 50ms' run shop.toml --simulated-model shop.toml",
         ),
     ),
     "plan": Verb(
@@ -171,7 +171,7 @@ VERBS = {
         DECIDE,
         "Calculates staffing, merged queues and balance of load.",
         (
-            "sojourn calc table --servers 8 --service 127us",
+            "sojourn calc table --servers 8 --service-time 127us",
             "sojourn calc merge desk.toml counter.toml",
             "sojourn calc balance --centres 8 --pieces 11",
         ),
@@ -244,7 +244,7 @@ VERBS = {
         "Measures all CPU time that a command causes on a machine.",
         (
             "sojourn cpu -- sleep 1",
-            "sojourn cpu --rest 5s -- make test",
+            "sojourn cpu --idle-duration 5s -- make test",
             "sojourn cpu --out cpu.json -- make test",
         ),
     ),

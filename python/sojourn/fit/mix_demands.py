@@ -195,7 +195,7 @@ def completed_per_s(run: RunFolder, groups: Mapping[str, Sequence[str]] | None =
     frame = run.frame("metrics")
     rows = None if frame is None else frame.filter(pl.col("metric") == "throughput", pl.col("class") != "")
     if rows is None or rows.is_empty():
-        raise FitError("requests of one class only", str(run.path), "give --requests with a name for each request")
+        raise FitError("requests of one class only", str(run.path), "give --request-mix with a name for each request")
     of = {name: group for group, names in (groups or {}).items() for name in names}
     found: dict[str, float] = {}
     for name, value in rows.select("class", "value").iter_rows():

@@ -61,7 +61,7 @@ def check_room(folder: Path, size_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < size_bytes + ROOM_BYTES:
         found = f"{size_bytes / 1e9:.3g} GB are requested, and {ROOM_BYTES / 1e9:.2g} GB must stay free; {free / 1e9:.3g} GB are free"
-        raise LabError(found, folder, "give a smaller --size, or --at a folder with more room")
+        raise LabError(found, folder, "give a smaller --size, or an --image-folder with more room")
 
 
 def make(place: Path, size_bytes: int) -> LoopDisk:
@@ -93,7 +93,7 @@ def _reserve(image: Path, size_bytes: int) -> None:
         os.posix_fallocate(file, 0, size_bytes)
     except OSError as error:
         raise LabError(
-            f"{error.strerror}", image.parent.parent, "give a smaller --size, or --at another folder"
+            f"{error.strerror}", image.parent.parent, "give a smaller --size, or another --image-folder"
         ) from None
     finally:
         os.close(file)

@@ -51,7 +51,7 @@ class SlowDisk:
         loop_disk.check_machine()
         parent = Path(at or tempfile.gettempdir()).resolve()
         if not parent.is_dir():
-            raise InputError("no such folder", parent, "give --at a folder that exists")
+            raise InputError("no such folder", parent, "give an --image-folder that exists")
         place = parent / f"{loop_disk.PREFIX}{token}"
         registry.add(disk=str(place), mark=token)
         made = loop_disk.make(place, size_bytes)

@@ -20,7 +20,7 @@ BLOCK = "Block I/O"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = ("", "k", "m", "g", "t")
 # of fsync, fua and verify: what is written is asked for
-WRITES = "it concerns writes, but --read 1 makes none: give --read below 1, or leave this option out"
+WRITES = "it concerns writes, but --read-fraction 1 makes none: give --read-fraction below 1, or leave this option out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,22 +43,22 @@ class BlockOptions(OpenLoad):
     shape: ClassVar[str] = "file:PATH, blk:DEVICE or nbd://HOST:PORT"
     about: ClassVar[str] = "reads and writes on a file, a block device or an NBD server"
     examples: ClassVar[tuple[str, ...]] = (
-        "sojourn load file:disk.img --iops 400 --read 0.7 --block 8k --direct",
-        "sojourn load file:disk.img --iops 100 --read 0 --span 1g --fsync-every 16",
+        "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block 8k --direct",
+        "sojourn load file:disk.img --iops 100 --read-fraction 0 --region-size 1g --fsync-every 16",
         "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
     )
     measured: ClassVar[tuple[str, ...]] = (
-        "sojourn measure file:disk.img --rate 100..400:100 --span 1g --direct --disk vda --out runs",
+        "sojourn measure file:disk.img --rate 100..400:100 --region-size 1g --direct --disk vda --out runs",
         "sojourn measure nbd://127.0.0.1:10809 --rate 100..400:100 --block 4k:3,64k:1",
     )
 
     iops: float | None = option(None, "reads and writes a second", "--iops", float)
-    read: float = option(1.0, "share of I/Os that read, 0 to 1 (default: 1)", "--read", float, panel=BLOCK)
-    random: float = option(1.0, "share at a random offset, 0 to 1 (default: 1)", "--random", float, panel=BLOCK)
+    read: float = option(1.0, "share of I/Os that read, 0 to 1 (default: 1)", "--read-fraction", float, panel=BLOCK)
+    random: float = option(1.0, "share at a random offset, 0 to 1 (default: 1)", "--random-fraction", float, panel=BLOCK)
     block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 (default: 4k)", "--block", panel=BLOCK)
     direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
     span: str | int | None = option(
-        None, "I/O stays below it; a missing file is created with this size", "--span", panel=BLOCK
+        None, "I/O stays below it; a missing file is created with this size", "--region-size", panel=BLOCK
     )
     align: str | int | None = option(
         None, "alignment of random offsets (default: the size of the I/O)", "--align", panel=BLOCK
@@ -85,7 +85,7 @@ class BlockOptions(OpenLoad):
         True, "nbd: acknowledge answers at once (default: yes)", "--quick-ack/--no-quick-ack", bool, panel=BLOCK
     )
     yes_destroy: str | None = option(
-        None, "blk: the device again, to allow writing to it", "--yes-destroy", panel=BLOCK, metavar="DEVICE"
+        None, "blk: the device again, to allow writing to it", "--allow-writes-to", panel=BLOCK, metavar="DEVICE"
     )
     cache_of: str | Path | None = option(
         None, "nbd: the file behind the server, to see whether it was cached", "--backing-file", Path, panel=BLOCK
@@ -108,7 +108,7 @@ class BlockOptions(OpenLoad):
         self.check_rate()
         self._check()
         optional = {
-            "span_bytes": None if self.span is None else size_bytes(self.span, "--span"),
+            "span_bytes": None if self.span is None else size_bytes(self.span, "--region-size"),
             "align_bytes": None if self.align is None else size_bytes(self.align, "--align"),
             "yes_destroy": self.yes_destroy,
             "cache_of": None if self.cache_of is None else str(self.cache_of),

@@ -68,14 +68,14 @@ class HttpOptions(SlackLoad, ClosedLoad):
     template: bool = option(
         False,
         "replace {uuid} {int:1-9} {choice:a|b} in path, headers, body by random values",
-        "--template",
+        "--placeholders",
         bool,
         panel=HTTP,
     )
     requests: Sequence[HttpRequest] | None = option(
         None,
         "a weighted list of requests, TOML",
-        "--requests",
+        "--request-mix",
         Path,
         read=lambda given, _: read_requests(given),
         panel=HTTP,

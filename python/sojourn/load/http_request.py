@@ -92,9 +92,9 @@ def targets(urls: list[str], requests: Iterable[HttpRequest] | None, common: Htt
     if requests is None:
         return [replace(common, url=url).with_type().target() for url in urls]
     if len(urls) > 1:
-        raise InputError(f"{len(urls)} URLs", "--requests", "give a URL that the paths belong to, or none")
+        raise InputError(f"{len(urls)} URLs", "--request-mix", "give a URL that the paths belong to, or none")
     if common.method != "GET" or common.body is not None or common.template:
-        raise InputError("a method, body or template", "--requests", "write them into the file")
+        raise InputError("a method, body or template", "--request-mix", "write them into the file")
     base = urls[0].rstrip("/") if urls else None
     return [replace(one, headers=merged(one.headers, common.headers)).with_type().target(base) for one in requests]
 

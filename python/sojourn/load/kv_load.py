@@ -35,7 +35,7 @@ class MemcachedOptions(ClientsLoad):
     examples: ClassVar[tuple[str, ...]] = (
         "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get-weight 9 --set-weight 1",
         "sojourn load memcached://127.0.0.1:11211 --connections 32 --think 1ms",
-        "sojourn load memcached://127.0.0.1:11211 --rate 500 --multi-get 10 --key-pattern zipf",
+        "sojourn load memcached://127.0.0.1:11211 --rate 500 --keys-per-multi-get 10 --key-pattern zipf",
     )
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure memcached://127.0.0.1:11211 --rate 2000..10000:2000 --out runs",
@@ -49,7 +49,7 @@ class MemcachedOptions(ClientsLoad):
     )  # fmt: skip
     set_weight: float = option(1.0, "weight of sets (default: 1)", "--set-weight", float, panel=KV)
     get_weight: float = option(10.0, "weight of gets (default: 10)", "--get-weight", float, panel=KV)
-    multi_get: Sizes | None = option(None, "keys that one get asks for", "--multi-get", panel=KV)
+    multi_get: Sizes | None = option(None, "keys that one get asks for", "--keys-per-multi-get", panel=KV)
     multi_get_share: float = option(
         1.0, "share of the gets that are multi-gets (default: 1)", "--multi-get-share", float, panel=KV
     )
@@ -91,7 +91,7 @@ class MemcachedOptions(ClientsLoad):
             "verify": self.verify,
         }
         if self.multi_get is not None:
-            kv["multi_get_keys"] = sizes(self.multi_get, "--multi-get")
+            kv["multi_get_keys"] = sizes(self.multi_get, "--keys-per-multi-get")
         if self.key_bytes is not None:
             kv["key_bytes"] = sizes(self.key_bytes, "--key-size")
         return self.generator(lanes, kv=kv)

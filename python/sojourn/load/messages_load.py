@@ -50,7 +50,7 @@ class MessagesOptions(ClientsLoad):
         "--clients", int,
     )  # fmt: skip
     retry_delay_s: float = option(
-        0.1, "wait after a take that found nothing (default: 100ms)", "--retry-delay", read=zero_or_s, panel=MESSAGES
+        0.1, "wait after a take that found nothing (default: 100ms)", "--empty-queue-delay", read=zero_or_s, panel=MESSAGES
     )
     put_weight: float = option(1.0, "weight of puts (default: 1)", "--put-weight", float, panel=MESSAGES)
     take_weight: float = option(1.5, "weight of takes (default: 1.5)", "--take-weight", float, panel=MESSAGES)
@@ -72,7 +72,7 @@ class MessagesOptions(ClientsLoad):
             InputError: a value out of range, users beside a rate; the generator checks the rest.
         """
         if self.retry_delay_s < 0:
-            raise InputError(f"{self.retry_delay_s:g}", "--retry-delay", "give seconds of at least 0")
+            raise InputError(f"{self.retry_delay_s:g}", "--empty-queue-delay", "give seconds of at least 0")
         lanes = self.lanes(urls, self.clients, "--clients")
         messages = {
             "put": self.put_weight,

@@ -160,7 +160,7 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
         InputError: it cannot be started; a rest out of range. LabError: as `residual_meter`.
     """
     if not LEAST_REST_S <= rest_s <= MOST_REST_S:
-        raise InputError(f"{rest_s:g} s", "--rest", f"give {LEAST_REST_S:g} to {MOST_REST_S:g} s")
+        raise InputError(f"{rest_s:g} s", "--idle-duration", f"give {LEAST_REST_S:g} to {MOST_REST_S:g} s")
     with residual_meter() as meter:
         before = meter.at_rest(rest_s)
         there = process_times()

@@ -10,9 +10,9 @@ BEYOND_CAPACITY = "beyond capacity"
 SATURATED = "saturated"
 OTHER_REMEDY = "look at the kernel's log (dmesg) or the server's log"
 REMEDIES = {
-    "ENOSPC": "no space left: free some, or create the whole file first (sojourn load does so with --span)",
-    "EDQUOT": "the quota is used up: raise it, or give a smaller --span",
-    "EROFS": "it is read-only: give --read 1, or mount it writable",
+    "ENOSPC": "no space left: free some, or create the whole file first (sojourn load does so with --region-size)",
+    "EDQUOT": "the quota is used up: raise it, or give a smaller --region-size",
+    "EROFS": "it is read-only: give --read-fraction 1, or mount it writable",
     "EINVAL": "it does not accept I/Os of this size or alignment: give another --block or --align, or leave --direct out",
 }
 

@@ -1,4 +1,4 @@
-"""`[draw] system = {…}` and `--draw N`: N systems at random, each studied by itself as the file says, then judged together.
+"""`[draw] system = {…}` and `--random-configurations N`: N systems at random, each studied by itself, then judged together.
 
 What was drawn is not known to the fit: each draw is measured, fitted, predicted (written before it is run) and run in a folder
 of its own. The counts below are over all of them; a draw that could not be fitted is named, and counted.

@@ -92,8 +92,8 @@ class ChooseSection(VariedFactors):
 
 
 class DrawSection(StrictTable):
-    """`[draw]`: ranges from which `--draw N` takes N configurations at random: a list of values, or `{ low, high }`, evenly in
-    the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study, and run `repetitions`
+    """`[draw]`: ranges from which `--random-configurations N` takes N configurations at random: a list of values, or `{ low, high }`,
+    evenly in the logarithm; whole numbers where both ends are. `vary`: factors, predicted by the fit of the study, and run `repetitions`
     times, else once. `system`: options of `[system]`; each draw is then a whole study of such a system, with a fit of its own,
     whose runs have this length and these `repetitions`, else those of the study; `--quick` has its own."""
 

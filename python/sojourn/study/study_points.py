@@ -96,7 +96,7 @@ def values_drawn(ranges: Mapping[str, Any], count: int, seed: int, table: str) -
         StudyError: too many, or a range that is none.
     """
     if not 1 <= count <= MOST_DRAWN:
-        raise StudyError(f"--draw {count}", "command line", f"give 1 to {MOST_DRAWN}")
+        raise StudyError(f"--random-configurations {count}", "command line", f"give 1 to {MOST_DRAWN}")
     random = np.random.default_rng(seed)
     return [{name: _one(f"{table}.{name}", given, random) for name, given in ranges.items()} for _ in range(count)]
 

@@ -45,7 +45,7 @@ def test_costs_come_back_and_size_a_host(tmp_path: Path) -> None:
 
 def test_one_path_of_the_file_and_how_often(tmp_path: Path) -> None:
     words = ["study", str(STUDY), "--out", str(tmp_path / "out"), "--replications", "2"]
-    done = CliRunner().invoke(command_line(["study"]), [*words, "--paths", "local"])
+    done = CliRunner().invoke(command_line(["study"]), [*words, "--storage-paths", "local"])
     assert done.exit_code == 0, done.output
     runs = read_storage_runs(tmp_path / "out" / RUNS)
     assert set(runs["path"]) == {"local"}

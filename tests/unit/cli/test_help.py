@@ -115,10 +115,11 @@ def test_the_commands_below_control_were_options_of_it(old: str, new: str) -> No
 
 @pytest.mark.parametrize(("command", "old"), [(verb, old) for verb, olds in OPTIONS_OF.items() for old in olds])
 def test_a_former_option_is_understood_and_the_new_one_is_said(whole: Any, command: str, old: str) -> None:
-    words, note = present([*command.split(), "x", f"{old}=7", "--", old])
+    first = [] if command == "lab disk" else ["x"]  # a word there begins a command
+    words, note = present([*command.split(), *first, f"{old}=7", "--", old])
     new, _, value = OPTIONS_OF[command][old].partition(" ")
     changed = [new, value] if value else [f"{new}=7"]
-    assert words == [*command.split(), "x", *changed, "--", old]
+    assert words == [*command.split(), *first, *changed, "--", old]
     assert note == f"{old} is now called {OPTIONS_OF[command][old]}"
     verb = whole
     for name in command.split():
@@ -127,6 +128,16 @@ def test_a_former_option_is_understood_and_the_new_one_is_said(whole: Any, comma
         flag for one in (verb, *getattr(verb, "protocols", {}).values()) for param in one.params for flag in param.opts
     }
     assert new in known and old not in known
+
+
+def test_former_options_beside_each_other_and_those_of_another_program() -> None:
+    words, note = present(["load", "file:/x", "--csv", "--read", "1", "--span=1g"])
+    assert words == ["load", "file:/x", "--output-format", "csv", "--read-fraction", "1", "--region-size=1g"]
+    assert len(note.splitlines()) == 3
+    ran = ["lab", "disk", "--size", "1G", "--at", "/tmp", "touch", "--at", "x"]
+    assert present(ran)[0] == [*ran[:4], "--image-folder", *ran[5:]]
+    kept = ["fit", "runs", "--force", "--rate", "5"]  # of other verbs
+    assert present(kept) == (kept, "")
 
 
 @pytest.mark.parametrize("typed", ["", "si", "policy.toml", "simulat policy.toml --on m.toml", "--help"])

@@ -34,7 +34,7 @@ COMMON = {
     "--help",
     "--pids",
     "--factor",
-    "--every",
+    "--sample-interval",
 }
 OF_LOAD = {"--agents", "--iops"}  # one generator on this machine; levels are --rate
 PLAIN = {"machine": {}, "conditions": {}}
@@ -69,7 +69,7 @@ def test_its_examples_are_understood(name: str) -> None:
         ("file:/x --iops 3", "--iops: an option of `sojourn load`; give --rate, e.g. --rate 100..400:100"),
         ("bulletin http://h:1 --rate 5", "--rate: no option of bulletin http://HOST:PORT"),
         ("memcached://h:1", "measure: no load is given; give either --rate or --users"),
-        ("file:/x --rate 5 --read 2 --fsync-every 1", "--fsync-every: 1"),
+        ("file:/x --rate 5 --read-fraction 2 --fsync-every 1", "--fsync-every: 1"),
         ("--rate 5", "measure: no URL; give http://HOST:PORT/PATH"),
     ],
 )  # fmt: skip

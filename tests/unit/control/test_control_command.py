@@ -52,7 +52,7 @@ def test_against_another_policy(files: Path) -> None:
         "traces",
         "--against",
         "hpa.toml",
-        "--seeds",
+        "--replications",
         "2",
         "--json",
     )
@@ -62,7 +62,7 @@ def test_against_another_policy(files: Path) -> None:
     assert all(0 <= row["late_requests"] <= 1 and row["core_hours"] > 0 for row in told["rows"])
     assert told["rows"][0]["requests"] == told["rows"][1]["requests"]  # the same requests for both
     table = run(
-        "simulate", "ours.toml", "--model", "pool.toml", "--load", "sine", "--duration", "20s", "--lag", "2s"
+        "simulate", "ours.toml", "--model", "pool.toml", "--load", "sine", "--duration", "20s", "--provisioning-delay", "2s"
     ).stdout
     assert "core-hours" in table
     assert "sine" in table
@@ -109,7 +109,7 @@ def test_replay_of_its_log(files: Path) -> None:
             ("simulate", "ours.toml", "--model", "pool.toml", "--load", "sine2"),
             "sine2: No such file or directory; give a CSV file",
         ),
-        (("simulate", "ours.toml", "--model", "pool.toml", "--seeds", "0"), "give one or more seeds"),
+        (("simulate", "ours.toml", "--model", "pool.toml", "--replications", "0"), "give one or more replications"),
         (("simulate", "ours.toml", "--model", "pool.toml", "--plot", "x.gif"), "--plot: x.gif; end it with one of"),
         (("simulate", "none.toml", "--model", "pool.toml"), "none.toml: No such file or directory; give a policy file"),
         (

@@ -157,7 +157,7 @@ def test_columns_with_times_in_seconds_dates_or_an_interval(tmp_path: Path) -> N
     ("head", "lines", "told"),
     [
         ("t_s,cpu,dsk", ["0,1,1"] * 3, "no column 'disk'; it has t_s, cpu, dsk"),
-        ("when,cpu,disk", ["0,1,1"] * 3, "no column of times; give --interval 100ms, or --time COLUMN"),
+        ("when,cpu,disk", ["0,1,1"] * 3, "no column of times; give --interval 100ms, or --time-column COLUMN"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,,1", "0.2,1,1"], r"x.csv:3: None in cpu; every line needs a number"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,idle", "0.2,1,1"], r"x.csv:3: 'idle' in disk"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,NaN"], r"x.csv:3: .*nan.* in disk"),
@@ -223,12 +223,12 @@ def test_the_command_says_the_same_of_a_run_and_of_its_columns(tmp_path: Path) -
     host = counters(times, cpu__0__user=cpu.tolist(), cpu__0__idle=(1 - cpu).tolist(), disks__vda__io_ms=disk.tolist())
     folder(tmp_path / "run", host)
     out = tmp_path / "page.html"
-    told = run(columns, "--first", "cpu", "--second", "disk", "--percent", "--out", out)
+    told = run(columns, "--resource-a", "cpu", "--resource-b", "disk", "--percent", "--out", out)
     assert "The bottleneck oscillates between cpu and disk, and means over a second hide it" in told.output
     assert out.read_text().startswith("<!")
-    found = json.loads(run(tmp_path / "run", "--first", "cpu", "--second", "disk:vda", "--json").output)
-    by_columns = json.loads(run(columns, "--first", "cpu", "--second", "disk", "--percent", "--json").output)
+    found = json.loads(run(tmp_path / "run", "--resource-a", "cpu", "--resource-b", "disk:vda", "--json").output)
+    by_columns = json.loads(run(columns, "--resource-a", "cpu", "--resource-b", "disk", "--percent", "--json").output)
     assert found["verdict"] == "hidden" and found["samples"] == 300
     assert found["correlation"] == pytest.approx(by_columns["correlation"], abs=1e-6)
-    with pytest.raises(InputError, match="a run folder with --interval, --time or --percent"):
-        run(tmp_path / "run", "--first", "cpu", "--second", "disk:vda", "--percent")
+    with pytest.raises(InputError, match="a run folder with --interval, --time-column or --percent"):
+        run(tmp_path / "run", "--resource-a", "cpu", "--resource-b", "disk:vda", "--percent")

@@ -22,8 +22,8 @@ def test_sizes_are_in_powers_of_1024_as_storage_tools_have_them() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-4k", "8x", "1.0001k", "k"])
 def test_a_size_that_is_none_is_named(text: str) -> None:
-    with pytest.raises(InputError, match="--span"):
-        size_bytes(text, "--span")
+    with pytest.raises(InputError, match="--region-size"):
+        size_bytes(text, "--region-size")
 
 
 @pytest.mark.parametrize(

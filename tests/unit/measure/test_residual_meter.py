@@ -65,7 +65,7 @@ def test_ticks_of_these_cores_only(tmp_path: Path) -> None:
 
 
 def test_a_rest_out_of_range_and_no_program() -> None:
-    with pytest.raises(InputError, match=r"--rest: 0\.1 s"):
+    with pytest.raises(InputError, match=r"--idle-duration: 0\.1 s"):
         measure_command([sys.executable], 0.1)
     with pytest.raises(InputError, match="no-such-program"):
         cpu_residual._run(["no-such-program"])

@@ -161,7 +161,7 @@ def test_command_line(run: Path, tmp_path: Path) -> None:
         ends("utilisation{station=cpu}", str(model), "--set", "stations.cpu.servers=5,rate_per_s=187.5")[1]
         == "m4: 0.750\n"
     )
-    assert ends("p95 > 1us", "--simulate", str(model), "--seed", "3", "--set", "rate_per_s=15")[0] == 0
+    assert ends("p95 > 1us", "--simulated-model", str(model), "--seed", "3", "--set", "rate_per_s=15")[0] == 0
     with pytest.raises(InputError, match="did you mean rate_per_s"):
         ends_with_error("p95", str(model), "--set", "rate_per=15")
     file = tmp_path / "slo.ptq"

@@ -236,7 +236,7 @@ def test_configurations_at_random_are_predicted_blind(tmp_path: Path) -> None:
     assert rows.height == 10 and rows["predicted"].n_unique() == 5 and set(rows["section"]) == {"draw"}
     assert any("blind error of means of repeated runs: " in line and "at 5 points" in line for line in result.verdict)
     assert rows["error"].abs().max() < 0.2
-    with pytest.raises(StudyError, match="--draw 0"):
+    with pytest.raises(StudyError, match="--random-configurations 0"):
         done(tmp_path, text, draw=0)
 
 

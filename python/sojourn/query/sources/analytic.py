@@ -87,7 +87,7 @@ class AnalyticSource(Source):
         where = f"of {station or 'the whole system'}" + (f", class {cls}" if cls else "")
         rows = metrics.frame.filter(metrics.frame["metric"] == metric)["station"].unique(maintain_order=True).to_list()
         known = ", ".join(f"{metric.removesuffix('_quantile')}{{station={one}}}" for one in rows if one)
-        remedy = f"{f'ask for {known}, or ' if known else ''}simulate the model (--simulate)"
+        remedy = f"{f'ask for {known}, or ' if known else ''}simulate the model (--simulated-model)"
         raise SourceRefused(
             f"method {metrics.method} provides no {metric} {where}", f"analytic source {self.name}", remedy
         )
@@ -116,7 +116,7 @@ class AnalyticSource(Source):
         if metric not in found.frame["metric"]:
             said = f"quantiles of {time}: method {found.method} knows none"
             raise SourceRefused(
-                said, f"analytic source {self.name}", "ask for its mean, or simulate the model (--simulate)"
+                said, f"analytic source {self.name}", "ask for its mean, or simulate the model (--simulated-model)"
             )
         return [self._row(found, metric, station, cls, q) for q in levels]
 
@@ -144,7 +144,7 @@ class AnalyticSource(Source):
             return state_chain(self.network, self.most_open)
         except MethodRefused as error:
             raise SourceRefused(
-                f"states: {error.value}", f"analytic source {self.name}", f"{error.remedy} (--simulate)"
+                f"states: {error.value}", f"analytic source {self.name}", f"{error.remedy} (--simulated-model)"
             ) from None
 
     def states(self, function: StateFunction) -> Array:

@@ -125,7 +125,7 @@ class FittedSource(AnalyticSource):
             raise SourceRefused(
                 "some of the fit's draws saturate; the throughput of several classes is then unknown",
                 self.name,
-                "use a lower load, or simulate the model (--simulate)",
+                "use a lower load, or simulate the model (--simulated-model)",
             )
         network = source.model.network
         held = saturation(network)
