@@ -171,7 +171,8 @@ fn offered(url: &NbdUrl, export: &Export, config: &Config) -> Result<u64, BlockL
     let block = &config.block;
     let has = |flag| export.has(flag);
     let read_only = has(transmission_flags::READ_ONLY) && block.writes();
-    check(!read_only, "the export", url, "it is read-only: give --read-fraction 1, or one that can be written")?;
+    let remedy = "it is read-only: give --read-fraction 1, or one that can be written";
+    check(!read_only, "the export", url, remedy)?;
     let flush = has(transmission_flags::SEND_FLUSH) || block.fsync_every == 0;
     check(flush, "--fsync-every", block.fsync_every, "this server does not flush; leave it out")?;
     let stable = has(transmission_flags::SEND_FUA) || block.fua_every == 0;

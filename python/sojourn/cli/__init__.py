@@ -79,7 +79,7 @@ def _run() -> NoReturn:
     import_late()
     import typer
 
-    from sojourn.cli.app import asked_words, command_line
+    from sojourn.cli.app import COMPLETES, asked_words, command_line
     from sojourn.cli.former_names import present
     from sojourn.cli.stop_signals import too_late
     from sojourn.errors import Interrupted, SojournError
@@ -88,7 +88,7 @@ def _run() -> NoReturn:
     console = SafeConsole(stderr=True, soft_wrap=True)
     try:
         words, note = present(asked_words(sys.argv[1:], os.environ))
-        if note:
+        if note and COMPLETES not in os.environ:
             console.print(note)
         code = command_line(words)(args=words, standalone_mode=False)  # 130 where typer itself caught the interruption
         too_late()

@@ -175,7 +175,12 @@ def test_what_is_no_former_name_stays() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("sojourn mea", ["measure"]), ("sojourn load --rat", ["--rate"]), ("sojourn calc ba", ["balance"])],
+    [
+        ("sojourn mea", ["measure"]),
+        ("sojourn load --rat", ["--rate"]),
+        ("sojourn calc ba", ["balance"]),
+        ("sojourn calc storage --read", ["--read-fraction"]),  # a former name, not yet typed to its end
+    ],
 )
 def test_a_shell_is_told_what_could_follow(typed: str, offered: list[str]) -> None:
     """As the script of `sojourn --show-completion bash` asks."""
@@ -184,7 +189,7 @@ def test_a_shell_is_told_what_could_follow(typed: str, offered: list[str]) -> No
     command = [sys.executable, "-c", code]
     env = {**os.environ, "_SOJOURN_COMPLETE": "complete_bash", **asks}
     said = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    assert said.stdout.split() == offered, said.stderr
+    assert said.stdout.split() == offered and not said.stderr, said.stderr
     zsh = {"_SOJOURN_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": typed}
     assert asked_words(["anything"], zsh) == typed.split()[1:]
 
