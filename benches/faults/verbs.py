@@ -284,7 +284,9 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
             "log",
             **of,
         ),
-        MessageServiceVerb("serve messages", "serve", "messages", "--database-folder", "cluster", "--request-log", "log", **of),
+        MessageServiceVerb(
+            "serve messages", "serve", "messages", "--database-folder", "cluster", "--request-log", "log", **of
+        ),
         BulletinBoardVerb("serve bulletin", "serve", "bulletin", *board, **of),
         BlockDeviceVerb("serve nbd", "serve", "nbd", "--file", "img", **of),
         Verb("query", "query", "p99 < 500ms", "runs", codes=(0, 7, 8), **of),

@@ -68,7 +68,9 @@ def on_a_small_disk(folder: Path, *words: str) -> Command:
 @needs_root
 @pytest.mark.lab
 def test_a_file_that_does_not_fit_is_not_begun(tmp_path: Path) -> None:
-    command = on_a_small_disk(tmp_path, "file:small/new", "--region-size", "8m", "--iops", "300", "--read-fraction", "0.5")
+    command = on_a_small_disk(
+        tmp_path, "file:small/new", "--region-size", "8m", "--iops", "300", "--read-fraction", "0.5"
+    )
     assert command.end() == 1 and "Traceback" not in command.said()
     for words in ("file:small/new", "No space left on device", "free space, or give a smaller --region-size"):
         assert words in command.said()

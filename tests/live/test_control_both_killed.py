@@ -133,7 +133,9 @@ def test_another_controller_puts_it_back_before_it_looks_what_is_safe(own: Resiz
         first.communicate()
     wait_for(lambda: not any(map(alive, keepers)))
     (own.folder / "log").rename(own.folder / "first")
-    second = controller(own, policy(own, "workers = 7\nperiod_s = 0.3"), "--act", "--skip-model-check", "--lease", "60s")
+    second = controller(
+        own, policy(own, "workers = 7\nperiod_s = 0.3"), "--act", "--skip-model-check", "--lease", "60s"
+    )
     try:
         wait_for(lambda: own.size() == 7, START_S)
     finally:

@@ -212,7 +212,17 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert unproved.returncode == 2
     assert "has to pass first, or --skip-model-check" in unproved.stderr
     drowned = command(
-        pool, tmp_path, "--act", "--model", "pool.toml", "--model-load", "sine", "--model-rate", "900", "--model-for", "30s"
+        pool,
+        tmp_path,
+        "--act",
+        "--model",
+        "pool.toml",
+        "--model-load",
+        "sine",
+        "--model-rate",
+        "900",
+        "--model-for",
+        "30s",
     )
     assert drowned.returncode == 2
     assert "late on the model (sine)" in drowned.stderr
@@ -240,5 +250,8 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert "held by somebody" in command(pool, tmp_path, "--act", "--skip-model-check").stderr
     held.revert()
     (tmp_path / "stop").touch()
-    assert "stop is there" in command(pool, tmp_path, "--act", "--skip-model-check", "--stop-file", "stop", "--out", "s").stdout
+    assert (
+        "stop is there"
+        in command(pool, tmp_path, "--act", "--skip-model-check", "--stop-file", "stop", "--out", "s").stdout
+    )
     assert json.loads((tmp_path / "s/decisions.ndjson").read_text().splitlines()[-1])["why"] == "stop is there"

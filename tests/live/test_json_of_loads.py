@@ -72,13 +72,17 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
         )
     kv, messages = EmbeddedKv(memory_bytes=1 << 24), StandIn()
     try:
-        found["memcached"] = load(kv.url, "--rate", 100, "--keys-per-multi-get", 4, "--multi-get-share", 0.5, "--keys", 50)
+        found["memcached"] = load(
+            kv.url, "--rate", 100, "--keys-per-multi-get", 4, "--multi-get-share", 0.5, "--keys", 50
+        )
         found["messages"] = load(messages.url, "--clients", 2, "--think", "5ms")
     finally:
         kv.stop()
         messages.close()
     image = tmp_path_factory.mktemp("disk") / "disk.img"
-    found["block"] = load(f"file:{image}", "--iops", 100, "--region-size", "4m", "--read-fraction", 0.5, "--fsync-every", 5)
+    found["block"] = load(
+        f"file:{image}", "--iops", 100, "--region-size", "4m", "--read-fraction", 0.5, "--fsync-every", 5
+    )
     yield found
 
 

@@ -72,7 +72,18 @@ def test_several_services_share_the_clients(tmp_path: Path) -> None:
 
 def test_the_command_line(service: StandIn) -> None:
     runner = CliRunner()
-    asked = ["--clients", "4", "--empty-queue-delay", "10ms", "--put-weight", "1", "--take-weight", "1.5", "--duration", "1s"]
+    asked = [
+        "--clients",
+        "4",
+        "--empty-queue-delay",
+        "10ms",
+        "--put-weight",
+        "1",
+        "--take-weight",
+        "1.5",
+        "--duration",
+        "1s",
+    ]
     said = runner.invoke(command_line(), ["load", service.url, *asked])
     assert "empty takes (" in said.output and "0 wrong, 0 taken twice" in said.output, said.output
     again = runner.invoke(command_line(), ["load", service.url, *asked, "--put-weight", "0", "--fresh", "--json"])

@@ -35,7 +35,9 @@ def kv_proxy(
         Path | None, typer.Option(help="record log: a histogram of the response times for each period")
     ] = None,
     log_period: Annotated[float, typer.Option(help="period of both logs, s")] = 1.0,
-    histogram: Annotated[Path | None, typer.Option("--hdr-log", help="HdrHistogram log of the whole run, at its end")] = None,
+    histogram: Annotated[
+        Path | None, typer.Option("--hdr-log", help="HdrHistogram log of the whole run, at its end")
+    ] = None,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:

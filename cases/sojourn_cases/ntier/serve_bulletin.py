@@ -50,7 +50,9 @@ def bulletin(
     if embedded == (database is not None) or (folder is not None and database != "auto"):
         given = f"--embedded {embedded}, --database {database}, --database-folder {folder}"
         raise InputError(
-            given, "serve bulletin", "use --embedded (tables in memory) or --database; --database-folder needs --database auto"
+            given,
+            "serve bulletin",
+            "use --embedded (tables in memory) or --database; --database-folder needs --database auto",
         )
     if database == "auto":
         programs(runs_as(), "--embedded: tables in memory")

@@ -201,7 +201,9 @@ def _actuator(
             parts.append((by_keeper, each.names))
             _say(by_keeper.begin())
     except RefusedError as error:
-        remedy = "start the service with --control-socket PATH, as the same user" if target.settings is None else "fix it"
+        remedy = (
+            "start the service with --control-socket PATH, as the same user" if target.settings is None else "fix it"
+        )
         raise ServiceError(str(error), "--act", remedy) from None
     return Actuators(parts), safe
 
@@ -218,7 +220,9 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
     from sojourn.control.simulate import simulate, tail_objective
 
     if model is None:
-        raise InputError("no model", "--act", "give --model MODEL, on which the policy has to pass first, or --skip-model-check")
+        raise InputError(
+            "no model", "--act", "give --model MODEL, on which the policy has to pass first, or --skip-model-check"
+        )
     allowed = 1 - tail_objective(policy.objective).q
     runs = [
         simulate(policy.decide, model, one, seed, objective=policy.objective, rails=policy.rails).figures
@@ -229,7 +233,9 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
     names = ", ".join(one.name for one in loads)
     found = f"{100 * late:.2f} % of {requests} requests late on the model ({names}), {100 * allowed:g} % allowed"
     if late > allowed:
-        raise InputError(found, "--act", "fix the policy, or use another --model-load or --model-rate, or --skip-model-check")
+        raise InputError(
+            found, "--act", "fix the policy, or use another --model-load or --model-rate, or --skip-model-check"
+        )
     hours = statistics.fmean(one.core_hours for one in runs)
     return f"passed: {found}; {hours:.3g} core-hours a run"
 

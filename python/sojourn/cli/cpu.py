@@ -18,7 +18,9 @@ DRIFT = 0.01
 
 def cpu(
     command: Annotated[list[str], typer.Argument(help="what to run, behind --")],
-    rest: Annotated[str, typer.Option("--idle-duration", help="how long to measure the idle machine before and after")] = "1s",
+    rest: Annotated[
+        str, typer.Option("--idle-duration", help="how long to measure the idle machine before and after")
+    ] = "1s",
     out: Annotated[Path | None, typer.Option(help="write all figures as JSON to this file")] = None,
 ) -> None:
     """Measures all CPU time that a command causes on a machine.

@@ -40,7 +40,8 @@ def fit(
     given: Annotated[
         str,
         typer.Option(
-            "--set", help="with --track-demand, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s"
+            "--set",
+            help="with --track-demand, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s",
         ),
     ] = "",
     out: Annotated[Path, typer.Option(help="the file to write")] = Path("fitted.toml"),
@@ -48,7 +49,8 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="of the bootstrap")] = 1,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     further: Annotated[
-        int, typer.Option("--suggest-runs", min=0, help="model files: suggest this many of the most informative next runs")
+        int,
+        typer.Option("--suggest-runs", min=0, help="model files: suggest this many of the most informative next runs"),
     ] = 0,
     parallel: ParallelOption = "",
     as_json: Annotated[
@@ -57,7 +59,8 @@ def fit(
     follow: Annotated[
         bool,
         typer.Option(
-            "--track-demand", help="with --model mmm: the demand over time, from a run folder or a log of sojourn control"
+            "--track-demand",
+            help="with --model mmm: the demand over time, from a run folder or a log of sojourn control",
         ),
     ] = False,
 ) -> None:

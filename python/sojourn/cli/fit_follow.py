@@ -20,7 +20,9 @@ def follow_log(folders: Sequence[Path], model: str, given: Mapping[str, Any], le
     from sojourn.control.estimation import ValidatedRange
 
     if model != "mmm":
-        raise InputError(f"--model {model}", "--track-demand", "use --model mmm: --track-demand estimates the demand of one class")
+        raise InputError(
+            f"--model {model}", "--track-demand", "use --model mmm: --track-demand estimates the demand of one class"
+        )
     if len(folders) != 1:
         raise InputError(
             f"{len(folders)} folders", "--track-demand", "give one: a run folder, or one that sojourn control writes"

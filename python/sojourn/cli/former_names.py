@@ -124,7 +124,10 @@ CONTROL = {
     "--live": "live",
 }  # options of `control` that are commands below it now; else it is `simulate`
 FORMERLY = {"--on", *CONTROL}
-BEFORE_A_COMMAND = ["lab", "disk"]  # each of its options takes a value; behind them stands another program's command line
+BEFORE_A_COMMAND = [
+    "lab",
+    "disk",
+]  # each of its options takes a value; behind them stands another program's command line
 A_WORD = re.compile(r"[a-z][a-z-]*")
 
 

@@ -50,7 +50,9 @@ def _measure(
         str, typer.Option(help="those of them that take NIC interrupts; default: all", **HOST)
     ] = "",
     factor: Annotated[str, typer.Option(help="settings of the service, for a fit: workers=4,cache=1", **HOST)] = "",
-    every: Annotated[str, typer.Option("--sample-interval", help="time between two host samples, 10ms to 10s")] = "100ms",
+    every: Annotated[
+        str, typer.Option("--sample-interval", help="time between two host samples, 10ms to 10s")
+    ] = "100ms",
     objective: http.Objectives = None,
     out: Annotated[
         Path | None,

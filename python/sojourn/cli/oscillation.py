@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def oscillation(
     source: Annotated[Path, typer.Argument(help="a run folder, or a CSV file of busy shares sampled about every 0.1 s")],
-    a: Annotated[str, typer.Option("--resource-a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; of a CSV: a column")],
+    a: Annotated[str, typer.Option("--resource-a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; CSV: a column")],
     b: Annotated[str, typer.Option("--resource-b", help="the other one")],
     interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
     time: Annotated[str, typer.Option("--time-column", help="CSV file: column of times, seconds or dates (default: t_s, time …)")] = "",
@@ -60,7 +60,9 @@ def _series(source: Path, names: tuple[str, str], interval: str, time: str, perc
         interval_s = duration_s(interval, "--interval") if interval else None
         return share_columns(source, names, time, interval_s, percent)
     if interval or time or percent:
-        raise InputError("a run folder with --interval, --time-column or --percent", source, "these options are for CSV files")
+        raise InputError(
+            "a run folder with --interval, --time-column or --percent", source, "these options are for CSV files"
+        )
     from sojourn.runs.busy_series import busy_series
     from sojourn.runs.run_folder import RunFolder
 

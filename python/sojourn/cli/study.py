@@ -34,7 +34,9 @@ def study(
             help="number of random configurations from the ranges in the table draw; each is predicted, then run",
         ),
     ] = None,
-    paths: Annotated[str | None, typer.Option("--storage-paths", help="storage study: only these paths, e.g. local,nbd")] = None,
+    paths: Annotated[
+        str | None, typer.Option("--storage-paths", help="storage study: only these paths, e.g. local,nbd")
+    ] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
     check: Annotated[

@@ -54,7 +54,9 @@ class BlockOptions(OpenLoad):
 
     iops: float | None = option(None, "reads and writes a second", "--iops", float)
     read: float = option(1.0, "share of I/Os that read, 0 to 1 (default: 1)", "--read-fraction", float, panel=BLOCK)
-    random: float = option(1.0, "share at a random offset, 0 to 1 (default: 1)", "--random-fraction", float, panel=BLOCK)
+    random: float = option(
+        1.0, "share at a random offset, 0 to 1 (default: 1)", "--random-fraction", float, panel=BLOCK
+    )
     block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 (default: 4k)", "--block", panel=BLOCK)
     direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
     span: str | int | None = option(

@@ -50,7 +50,11 @@ class MessagesOptions(ClientsLoad):
         "--clients", int,
     )  # fmt: skip
     retry_delay_s: float = option(
-        0.1, "wait after a take that found nothing (default: 100ms)", "--empty-queue-delay", read=zero_or_s, panel=MESSAGES
+        0.1,
+        "wait after a take that found nothing (default: 100ms)",
+        "--empty-queue-delay",
+        read=zero_or_s,
+        panel=MESSAGES,
     )
     put_weight: float = option(1.0, "weight of puts (default: 1)", "--put-weight", float, panel=MESSAGES)
     take_weight: float = option(1.5, "weight of takes (default: 1.5)", "--take-weight", float, panel=MESSAGES)

@@ -220,7 +220,9 @@ def _asked(data: dict[str, Any], paths: Sequence[str], repetitions: int | None) 
     sections = [part for part in data.get("section", []) if isinstance(part, dict)]
     varied = [t["vary"] for part in sections for t in (part, part.get("quick", {})) if PATH in t.get("vary", {})]
     if paths and not varied:
-        raise StudyError(", ".join(paths), "--storage-paths", f"use a study with a section that varies {PATH}, or leave it out")
+        raise StudyError(
+            ", ".join(paths), "--storage-paths", f"use a study with a section that varies {PATH}, or leave it out"
+        )
     for levels in varied if paths else ():
         levels[PATH] = list(paths)
 

@@ -20,7 +20,9 @@ def wanted_parts(study: StudyFile, only: Sequence[str], draw: int | None, quick:
         StudyError: a part that is not known, or `--random-configurations` without what it needs.
     """
     if draw is not None and (study.draw is None or study.fit is None):
-        raise StudyError(f"--random-configurations {draw}", COMMAND_LINE, "give the ranges in [draw], and the model in [fit]")
+        raise StudyError(
+            f"--random-configurations {draw}", COMMAND_LINE, "give the ranges in [draw], and the model in [fit]"
+        )
     sections, predictions = ([part.name for part in given] for given in (study.section, study.predict))
     known = known_parts(study)
     for name in study.quick.leave_out:

@@ -102,7 +102,9 @@ def test_a_folder_without_a_manifest_is_told(runs: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("every", ["1ms", "11s"])
 def test_the_time_between_samples_is_checked_before_any_load(tmp_path: Path, every: str) -> None:
-    answer = sojourn("measure", "http://127.0.0.1:1/", "--rate", "5", "--sample-interval", every, "--out", tmp_path / "out")
+    answer = sojourn(
+        "measure", "http://127.0.0.1:1/", "--rate", "5", "--sample-interval", every, "--out", tmp_path / "out"
+    )
     assert isinstance(answer.exception, InputError) and str(answer.exception).startswith("--sample-interval: ")
     assert "choose 0.01 to 10 s" in str(answer.exception) and not (tmp_path / "out").exists()
 

@@ -62,7 +62,16 @@ def test_against_another_policy(files: Path) -> None:
     assert all(0 <= row["late_requests"] <= 1 and row["core_hours"] > 0 for row in told["rows"])
     assert told["rows"][0]["requests"] == told["rows"][1]["requests"]  # the same requests for both
     table = run(
-        "simulate", "ours.toml", "--model", "pool.toml", "--load", "sine", "--duration", "20s", "--provisioning-delay", "2s"
+        "simulate",
+        "ours.toml",
+        "--model",
+        "pool.toml",
+        "--load",
+        "sine",
+        "--duration",
+        "20s",
+        "--provisioning-delay",
+        "2s",
     ).stdout
     assert "core-hours" in table
     assert "sine" in table
