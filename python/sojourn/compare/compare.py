@@ -68,8 +68,14 @@ def compare_values(
     found = tuple(_judged(name, runs, margin, own_level if name in asked else level, name in asked) for name in there)
     verdict = overall({one.metric: one.verdict for one in found if one.judged})
     few = few_runs(runs.ratio(asked[0]), own_level)
+    by_exchange = [
+        said
+        for one in found
+        if one.judged and not one.equivalent and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
+    ]
     return Comparison(
-        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared, (*([few] if few else ()), *notes, *runs.notes),
+        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared,
+        (*([few] if few else ()), *by_exchange, *notes, *runs.notes),
         runs.more_of(names),
     )  # fmt: skip
 
@@ -89,6 +95,16 @@ def few_runs(ratio: LogRatio, level: float) -> str:
         f"too few for a verdict at a level of {percent(level)}, however large the difference: "
         f"at least {ratio.fewest(level)} {what}{where} are needed; "
         f"with these, one side is ahead throughout by chance in {percent(2 / ratio.exchanges, 0)} of comparisons"
+    )
+
+
+def exchanged(metric: str, ratio: LogRatio, level: float) -> str:
+    """Why an interval that excludes 0 is no claim, in words; empty where it is one, or does not."""
+    if not ratio.outside(level) or ratio.differs(level):
+        return ""
+    return (
+        f"{metric}: no claim, though the interval excludes 0: were A and B drawn by lot, these runs would be as far apart in "
+        f"{percent(ratio.chance(level))} of the ways, and at a level of {percent(level)} in {percent(1 - level)} at most"
     )
 
 
@@ -131,10 +147,8 @@ def check_range(margin: float, level: float) -> None:
 
 def _judged(name: str, runs: MatchedRuns, margin: float, level: float, asked: bool) -> MetricComparison:
     ratio = runs.ratio(name)
+    differs, equivalent = ratio.differs(level), ratio.equivalent(margin, level)
     low, high = ratio.interval(level)
-    enough = ratio.enough(level)
-    differs = enough and not low <= 1 <= high
-    equivalent = enough and 1 / (1 + margin) <= low and high <= 1 + margin
     verdict = _verdict(ratio, differs, equivalent, name in MORE_IS_BETTER)
     if any(lucky and verdict in (EQUIVALENT, good) for lucky, good in zip(runs.lucky, (WORSE, BETTER), strict=True)):
         verdict = CANNOT_TELL

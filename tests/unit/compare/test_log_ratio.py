@@ -52,13 +52,15 @@ def test_several_conditions_count_alike() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_equivalence_is_two_one_sided_tests(seed: int) -> None:
+def test_an_interval_within_the_margin_is_two_one_sided_tests(seed: int) -> None:
     a, b = drawn(seed, 6, 0.03), drawn(seed + 100, 8, 0.03, 1.01)
     edge = math.log(1.05)
-    one = compare_values(runs(a), runs(b))["mean"]
-    assert one.equivalent == (ttost_ind(np.log(b), np.log(a), -edge, edge, usevar="unequal")[0] < 0.05)
-    two = compare_values(runs(a, True), runs(b[:6], True))["mean"]
-    assert two.equivalent == (ttost_paired(np.log(b[:6]), np.log(a), -edge, edge)[0] < 0.05)
+    for found, chance in (
+        (stratified([(a, b)]), ttost_ind(np.log(b), np.log(a), -edge, edge, usevar="unequal")[0]),
+        (paired(a, b[:6]), ttost_paired(np.log(b[:6]), np.log(a), -edge, edge)[0]),
+    ):
+        low, high = found.interval(LEVEL)
+        assert (1 / 1.05 <= low and high <= 1.05) == (chance < 0.05)
 
 
 @pytest.mark.parametrize(("spread", "margin"), [(0.05, 0.05), (0.1, 0.05), (0.2, 0.1)])
