@@ -10,8 +10,13 @@ Estimation in the Birth-and-Death Process. Annals of Statistics 3(2), 1975, pp. 
 
 Each window has a rate or a think time of its own, so that a load that changes with the hour is none that waits, or the other way round.
 
-Limits: think times are taken as exponential, users as alike, and as many in all windows. What is not seen is not claimed: an open load
-is what is left.
+The open load of this likelihood is Poisson's. One that is more regular (a paced schedule, a rate limiter) comes when few are under way, too,
+because they are answered meanwhile; so a claim needs that the number under way explains beyond the time since the last request
+(`paced_arrivals`). Of K classes each needs a gain of SURE + log K of its own.
+
+Limits: think times are taken as exponential, users as alike, and as many in all windows. Poisson logs pass SURE once in 3 700 (half of the
+chance of a chi squared with one degree beyond 12), which supposes many requests. What is not seen is not claimed: an open load is what is
+left.
 """
 
 from __future__ import annotations
@@ -24,7 +29,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 MOST_USERS = 2000
-SURE = 6.0  # of a logarithm of likelihoods: an open load is taken for a closed one once in some thousand logs
+SURE = 6.0  # of a natural logarithm of likelihoods
+NEAR = 1.353  # of the same: half of the 90 % quantile of a chi squared with one degree
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,13 @@ class UnderWay:
 
 @dataclass(frozen=True)
 class LoadFeedback:
-    """`users` of the best closed load, None where the best is an open one; `gain`: its log likelihood above that of an open load."""
+    """`users` of the best closed load, None where the best is an open one; `gain`: its log likelihood above that of an open load. `low`,
+    `high`: users that are as likely, at 90 %; `high` is None where no number is too large."""
 
     users: int | None
     gain: float
+    low: int = 1
+    high: int | None = None
 
 
 def feedback(windows: Sequence[UnderWay]) -> LoadFeedback:
@@ -70,15 +79,30 @@ def feedback(windows: Sequence[UnderWay]) -> LoadFeedback:
     least = max((_least(one) for one in seen), default=0)
     if not seen or all(len(one.time_s) < 2 for one in seen):
         return LoadFeedback(None, 0.0)
-    users = np.arange(least, max(MOST_USERS, 2 * least) + 1, dtype=float)
-    gain = np.zeros(len(users))
+    users = np.unique(np.round(np.linspace(least, max(MOST_USERS, 2 * least), MOST_USERS)))
+    gain = _log_left(seen, users)
     for one in seen:
-        a, t = one.arrivals, one.time_s
-        left = np.maximum(users[:, None] - np.arange(len(t)), 1e-12)
-        total = a.sum()
-        gain += np.log(left * total / (left @ t)[:, None]) @ a - total * np.log(total / t.sum())
+        spent = one.time_s.sum()
+        left = users * spent - np.arange(len(one.time_s)) @ one.time_s  # users that think, added up over time
+        gain += one.arrivals.sum() * (np.log(spent) - np.log(np.maximum(left, 1e-12)))
     best = int(np.argmax(gain))
-    return LoadFeedback(None if best == len(users) - 1 else int(users[best]), float(gain[best]))
+    near = np.flatnonzero(gain >= gain[best] - NEAR)
+    last = len(users) - 1
+    return LoadFeedback(
+        None if best == last else int(users[best]), float(gain[best]), int(users[near[0]]),
+        None if near[-1] == last else int(users[near[-1]]),
+    )  # fmt: skip
+
+
+def _log_left(seen: Sequence[UnderWay], users: Array) -> Array:
+    """Sum of log(N - n) over all requests, for each N."""
+    came = np.zeros(max(len(one.arrivals) for one in seen))
+    for one in seen:
+        came[: len(one.arrivals)] += one.arrivals
+    found = np.zeros(len(users))
+    for n in np.flatnonzero(came):
+        found += came[n] * np.log(users - n)
+    return found
 
 
 def _least(seen: UnderWay) -> int:
@@ -87,8 +111,27 @@ def _least(seen: UnderWay) -> int:
     return max(int(asked.max(initial=0)) + 1, int(there.max(initial=0)))
 
 
+def sure(classes: int) -> float:
+    """The gain that a claim of each of so many classes needs (C. E. Bonferroni, 1936)."""
+    return SURE + float(np.log(max(classes, 1)))
+
+
 def closed_users(found: Mapping[str, LoadFeedback]) -> dict[str, int]:
-    """Class → users, where the classes together say that the load waits for its answers; else empty."""
-    if sum(max(one.gain, 0.0) for one in found.values() if one.users) < SURE:
-        return {}
-    return {name: one.users for name, one in found.items() if one.users}
+    """Class → users, of those that come less while more are under way than an open load of Poisson does; the others are open."""
+    return {name: one.users for name, one in found.items() if one.users and one.gain >= sure(len(found))}
+
+
+def told(found: Mapping[str, LoadFeedback], likely: Mapping[str, int], users: Mapping[str, int]) -> list[str]:
+    """Lines for the reader: how well the numbers of users are known, and which of the `likely` may be a schedule."""
+    said = []
+    for name in users:
+        one = found[name]
+        most = f"to {one.high}" if one.high is not None else "or more"
+        said.append(f"{name}: {one.low} {most} users are as likely (90 %); a fit takes {users[name]} as known")
+    said += [
+        f"fewer {name} came while more were under way, as of users that wait for their answers or of a paced schedule: taken as a load that "
+        "does not wait"
+        for name in likely
+        if name not in users
+    ]
+    return said

@@ -42,14 +42,15 @@ class Observation:
 
 
 def observation(
-    windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str
+    windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str, more: Sequence[str] = (),
 ) -> Observation:
-    """Of windows, with the model and the notes. Raises InputError where too few have an answer."""
+    """Of windows, with the model and the notes, those of the load (`more`) too. Raises InputError where too few have an answer."""
     used = [one for one in windows if one.response_s is not None]
     if len(used) < LEAST_WINDOWS:
         remedy = "observe for longer, or give a shorter --window"
         raise InputError(f"{len(used)} of {len(windows)} windows with answers", source, remedy)
-    return Observation(used, users, capacity, source, first_model(used, users, capacity), notes(used, users))
+    said = [*notes(used, users), *more]
+    return Observation(used, users, capacity, source, first_model(used, users, capacity), said)
 
 
 def observe_files(
@@ -83,8 +84,8 @@ def observe_files(
     log = together(logs)
     first, last = float(log.came_s[0]), float(log.came_s[-1])
     start, end = _instant(start_s, first, first, last), _instant(end_s, last, first, last)
-    windows, users = log_windows(log, series, start, end, window_s)
-    return observation(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths))
+    windows, users, more = log_windows(log, series, start, end, window_s)
+    return observation(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths), more)
 
 
 def _instant(given: float | None, usual: float, first: float, last: float) -> float:

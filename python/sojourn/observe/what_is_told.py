@@ -14,8 +14,9 @@ Array = NDArray[np.float64]
 CONSTANT = (
     0.05  # relative standard deviation of the rate, beyond that of counts (Poisson), up to which it tells nothing
 )
-ALIKE = 0.95  # correlation of the rates of two classes from which on they are told together only
-LOW = 0.3  # utilisation up to which response times hardly depend on it
+ALIKE = 0.1  # relative standard deviation of the proportion of two classes, beyond that of counts, up to which utilisation hardly separates them
+CHANCE = 3.0  # standard deviations by which counts alone may move it
+LOW = 0.3  # utilisation up to which a response time is at most 1/(1 - 0.3) = 1.43 service times (M/M/1)
 
 
 def notes(windows: Sequence[ObservedWindow], users: Mapping[str, int]) -> list[str]:
@@ -55,20 +56,32 @@ def _of_users(users: Mapping[str, int], windows: Sequence[ObservedWindow]) -> li
 
 
 def _low(share: Array) -> str:
-    return ": too little to tell what happens near saturation" if share.max() < LOW else ""
+    return ": says little of how response times grow" if share.max() < LOW else ""
 
 
 def _alike(windows: Sequence[ObservedWindow]) -> list[str]:
-    """Pairs of classes whose rates went up and down together."""
+    """Pairs of classes that came in one proportion throughout. Utilisation is a sum of rates times demands without a constant part: it
+    separates two demands by how their proportion moves, whether or not the rates go up and down together."""
     names = list(windows[0].classes)
     if len(windows) < 3:
         return []
-    rates = {name: np.array([one.classes[name].rate_per_s for one in windows]) for name in names}
-    found = []
-    for i, name in enumerate(names):
-        for other in names[i + 1 :]:
-            a, b = rates[name], rates[other]
-            if a.std() and b.std() and np.corrcoef(a, b)[0, 1] > ALIKE:
-                found.append(f"{name} and {other} came in nearly the same proportion throughout: utilisation tells the sum of their "
-                             "demands, only response times separate them")  # fmt: skip
-    return found
+    count = {name: np.array([one.classes[name].rate_per_s * one.length_s for one in windows]) for name in names}
+    return [
+        f"{name} and {other} came in nearly the same proportion throughout: utilisation tells the sum of their demands, only response times "
+        "separate them"
+        for i, name in enumerate(names)
+        for other in names[i + 1 :]
+        if _proportion_spread(count[name], count[other]) <= ALIKE
+    ]
+
+
+def _proportion_spread(a: Array, b: Array) -> float:
+    """Relative standard deviation of a/b over windows, of their counts, that counts of independent requests do not explain. Infinite where
+    one of the two never came."""
+    both = a + b
+    share = float(a.sum() / both.sum()) if both.sum() else 0.0
+    if not 0 < share < 1:
+        return float("inf")
+    off, degrees = float(((a - share * both) ** 2 / np.maximum(both, 1e-12)).sum()), max(int((both > 0).sum()) - 1, 1)
+    explained = share * (1 - share) * (degrees + CHANCE * (2 * degrees) ** 0.5)  # chi squared of binomial counts
+    return float((max(off - explained, 0.0) / both.sum()) ** 0.5 / (share * (1 - share)))

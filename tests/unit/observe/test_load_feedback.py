@@ -1,29 +1,10 @@
 """Whether a load waits for its answers: logs simulated beside the test, by a loop of their own."""
 
-import heapq
-
 import numpy as np
 import pytest
+from simulated_logs import Log, closed, served, windows
 
 from sojourn.observe.load_feedback import UnderWay, closed_users, feedback
-
-Log = tuple[np.ndarray, np.ndarray]
-
-
-def _closed(users: int, think_s: float, service_s: float, until_s: float, seed: int) -> Log:
-    """FCFS, one server, exponential times."""
-    rng = np.random.default_rng(seed)
-    due = [rng.exponential(think_s) for _ in range(users)]
-    heapq.heapify(due)
-    free, came, took = 0.0, [], []
-    while due[0] < until_s:
-        at = heapq.heappop(due)
-        free = max(at, free) + rng.exponential(service_s)
-        came.append(at)
-        took.append(free - at)
-        heapq.heappush(due, free + rng.exponential(think_s))
-    order = np.argsort(came)
-    return np.array(came)[order], np.array(took)[order]
 
 
 def _open(rate: np.ndarray, each_s: float, service_s: float, seed: int) -> Log:
@@ -32,15 +13,7 @@ def _open(rate: np.ndarray, each_s: float, service_s: float, seed: int) -> Log:
     came = np.sort(
         np.concatenate([i * each_s + rng.uniform(0, each_s, rng.poisson(r * each_s)) for i, r in enumerate(rate)])
     )
-    free, took = 0.0, []
-    for at in came:
-        free = max(at, free) + rng.exponential(service_s)
-        took.append(free - at)
-    return came, np.array(took)
-
-
-def _windows(log: Log, length_s: float, count: int) -> list[UnderWay]:
-    return [UnderWay.of(*log, i * length_s, (i + 1) * length_s) for i in range(count)]
+    return served(came, service_s, rng)
 
 
 def test_time_with_so_many_under_way_by_hand() -> None:
@@ -59,25 +32,25 @@ def test_what_was_under_way_before_a_window_counts_in_it() -> None:
 
 
 def test_users_that_wait_are_found_with_their_number() -> None:
-    log = _closed(10, 0.3, 0.025, 1200.0, 1)
-    found = feedback(_windows(log, 60.0, 20))
+    log = closed(10, 0.3, 0.025, 1200.0, 1)
+    found = feedback(windows(log, 60.0, 20))
     assert found.users is not None
     assert 9 <= found.users <= 11
     assert found.gain > 100
     assert closed_users({"a": found}) == {"a": found.users}
-    assert np.mean([one.think_s(10) for one in _windows(log, 60.0, 20)]) == pytest.approx(0.3, rel=0.05)
+    assert np.mean([one.think_s(10) for one in windows(log, 60.0, 20)]) == pytest.approx(0.3, rel=0.05)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_an_open_load_is_none_that_waits(seed: int) -> None:
-    found = feedback(_windows(_open(np.full(10, 25.0), 60.0, 0.025, seed), 60.0, 10))
+    found = feedback(windows(_open(np.full(10, 25.0), 60.0, 0.025, seed), 60.0, 10))
     assert closed_users({"a": found}) == {}
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nor_is_one_whose_rate_changes_by_the_hour(seed: int) -> None:
     rate = 20 + 15 * np.sin(np.linspace(0, 6, 20))
-    assert closed_users({"a": feedback(_windows(_open(rate, 60.0, 0.025, seed), 60.0, 20))}) == {}
+    assert closed_users({"a": feedback(windows(_open(rate, 60.0, 0.025, seed), 60.0, 20))}) == {}
 
 
 def test_nothing_is_said_of_nothing() -> None:
