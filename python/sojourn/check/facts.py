@@ -57,6 +57,18 @@ class Facts:
         return self.of.throughput_per_s
 
     @cached_property
+    def sent_s(self) -> float | None:
+        """From the first request to the last, whose answer may come much later; of figures alone the length of the load."""
+        return float(np.ptp(self.requests.start_s)) or None if self.requests is not None else self.length_s
+
+    @cached_property
+    def sent_per_s(self) -> float | None:
+        """Requests a second in that time; of figures alone the rate of answers."""
+        if self.requests is None:
+            return self.rate_per_s
+        return (self.requests.start_s.size - 1) / self.sent_s if self.sent_s else None
+
+    @cached_property
     def mean_s(self) -> float | None:
         return self._of_requests("mean") if self.requests is not None else self.of.mean_s
 

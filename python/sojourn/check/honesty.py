@@ -12,6 +12,7 @@ COARSE = 2.0  # steps of the clock that the mean is worth
 FAILED, EFFECT = 0.01, 0.05
 COUNTS = 0.05
 UNEVEN, EQUAL = 1.05, 1e-5  # windows that differ, and a mean that is the same number
+CHANCE = 0.01  # with which the whole may be as near to the mean of windows
 
 
 def coarse(facts: Facts) -> list[Finding] | None:
@@ -97,10 +98,11 @@ def counts(facts: Facts) -> list[Finding] | None:
 
 
 def averaged(facts: Facts) -> list[Finding] | None:
-    """A quantile of the whole that is the mean of the windows' own."""
+    """Quantiles of the whole, each of which is the mean of the windows' own, nearer than by chance."""
     windows = facts.of.windows
     if windows is None or not windows.quantiles or not facts.of.quantiles:
         return None
+    found = []
     for q, values in sorted(windows.quantiles.items()):
         known = np.isfinite(values)
         whole = facts.of.quantiles.get(q)
@@ -113,15 +115,20 @@ def averaged(facts: Facts) -> list[Finding] | None:
             float(np.mean(values[known])),
             *([float(np.average(values[known], weights=weights))] if weights is not None and weights.sum() else []),
         ]
-        if any(abs(mean - whole) < 2 * facts.of.rounding_s + EQUAL * whole for mean in means):
-            return [
-                Finding(
-                    "percentiles_averaged", "misleading", "likely", facts.source,
-                    f"{100 * q:g} % of the whole, {seconds(whole)}, is the mean of those of {int(known.sum())} windows, which go from "
-                    f"{seconds(float(np.min(values[known])))} to {seconds(float(np.max(values[known])))}",
-                    "a mean of quantiles is no quantile: slow windows count as little as fast ones",
-                    "merge histograms, or take it from single requests",
-                    {"q": q, "whole_s": whole, "least_s": float(np.min(values[known])), "most_s": float(np.max(values[known]))},
-                )
-            ]  # fmt: skip
-    return []
+        near = 2 * facts.of.rounding_s + EQUAL * whole
+        if not any(abs(mean - whole) < near for mean in means):
+            return []  # who averages one averages all
+        found.append((2 * near / float(np.std(values[known]) / np.sqrt(known.sum())), q, whole, values[known]))
+    if not found or min(one[0] for one in found) > CHANCE:
+        return []
+    _, q, whole, values = min(found, key=lambda one: one[0])
+    return [
+        Finding(
+            "percentiles_averaged", "misleading", "likely", facts.source,
+            f"{100 * q:g} % of the whole, {seconds(whole)}, is the mean of those of {values.size} windows, which go from "
+            f"{seconds(float(np.min(values)))} to {seconds(float(np.max(values)))}",
+            "a mean of quantiles is no quantile: slow windows count as little as fast ones",
+            "merge histograms, or take it from single requests",
+            {"q": q, "whole_s": whole, "least_s": float(np.min(values)), "most_s": float(np.max(values))},
+        )
+    ]  # fmt: skip

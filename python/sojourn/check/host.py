@@ -18,7 +18,7 @@ FALLS, RISES = 0.1, 1.5
 
 
 def utilisation(facts: Facts) -> list[Finding] | None:
-    """At one resource whose service time the file says; and Little's law on the number that it says."""
+    """At one resource whose service time the file says; and Little's law on the number that it says, present or waiting."""
     of, found, asked = facts.of, [], False
     busy = max(of.busy.values(), default=None)
     if busy is not None and of.throughput_per_s is not None and of.service_s is not None:
@@ -36,17 +36,26 @@ def utilisation(facts: Facts) -> list[Finding] | None:
             )  # fmt: skip
     if of.queue_length is not None and facts.rate_per_s is not None and facts.mean_s is not None:
         asked = True
-        present = facts.rate_per_s * facts.mean_s
-        if abs(present - of.queue_length) > TOLERANCE * max(present, of.queue_length) + SMALL:
-            found.append(
-                Finding(
-                    "littles_law", "contradiction", "certain", facts.source,
-                    f"{per_second(facts.rate_per_s)} x {seconds(facts.mean_s)} = {present:.4g} present, not {of.queue_length:.4g}",
-                    "throughput, response time and number present cannot all be true", "look whether all are of the same requests",
-                    {"present": present, "said": of.queue_length},
-                )
-            )  # fmt: skip
+        found += _queue(facts, of.queue_length, facts.rate_per_s, facts.mean_s)
     return found if asked else None
+
+
+def _queue(facts: Facts, said: float, rate: float, mean: float) -> list[Finding]:
+    """A queue length is the number present or, as often, that of those that wait; without a service time the latter is anything below."""
+    service = facts.of.service_s
+    present = rate * mean
+    waiting = min(present, said) if service is None else max(rate * (mean - service), 0.0)
+    if any(abs(one - said) <= TOLERANCE * max(one, said) + SMALL for one in (present, waiting)):
+        return []
+    of_them = f", of which {waiting:.4g} wait" if service is not None else ""
+    return [
+        Finding(
+            "littles_law", "contradiction", "likely", facts.source,
+            f"{per_second(rate)} x {seconds(mean)} = {present:.4g} present{of_them}, not {said:.4g}",
+            "throughput, response time and number present cannot all be true", "look whether all are of the same requests",
+            {"present": present, "said": said} | ({"waiting": waiting} if service is not None else {}),
+        )
+    ]  # fmt: skip
 
 
 def over_full(facts: Facts) -> list[Finding] | None:

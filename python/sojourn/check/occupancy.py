@@ -54,11 +54,7 @@ def interactive(facts: Facts) -> list[Finding] | None:
         and (facts.failed or 0) > SMALL_SHARE * (facts.answered or 0)
     ):
         return None
-    accounted = rate * (mean + pause)
-    numbers = {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": accounted, "users": users}
-    sum_ = (
-        f"{per_second(rate)} x ({seconds(mean)} + {seconds(pause)} think time) = {accounted:.4g} users of {users:.4g}"
-    )
+    sum_, accounted, numbers = _accounted(rate, mean, pause, users)
     if pause and accounted > users * (1 + TOLERANCE + facts.of.rounding) >= rate * mean:
         return [
             Finding(
@@ -67,6 +63,8 @@ def interactive(facts: Facts) -> list[Finding] | None:
                 "look up the think time in the script; it may be of something else than every request", numbers,
             )
         ]  # fmt: skip
+    if facts.sent_per_s is not None:  # one slow last answer is no idle client
+        sum_, accounted, numbers = _accounted(facts.sent_per_s, mean, pause, users)
     if accounted >= users * (1 - IDLE):
         return []
     return [
@@ -77,6 +75,15 @@ def interactive(facts: Facts) -> list[Finding] | None:
             "give the generator more cores or threads, keep connections open, and compare the throughput at more users", numbers,
         )
     ]  # fmt: skip
+
+
+def _accounted(
+    rate: float, mean: float, pause: float, users: float
+) -> tuple[str, float, dict[str, float]]:
+    """The sum in words, the users of whom it knows where they are, and its numbers."""
+    found = rate * (mean + pause)
+    said = f"{per_second(rate)} x ({seconds(mean)} + {seconds(pause)} think time) = {found:.4g} users of {users:.4g}"
+    return said, found, {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": found, "users": users}
 
 
 def one_connection(facts: Facts) -> list[Finding] | None:

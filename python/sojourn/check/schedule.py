@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from sojourn.units import per_second, percent, seconds
 MISSED = 0.05  # of the rate that was asked for
 DROPPED = 0.001
 PAUSED = 0.01  # share of the time in pauses of the generator
-LONG_GAPS, LEAST_GAP_S = 10.0, 0.02  # a pause: so many mean gaps, and so long
+LONG_GAPS, LEAST_GAP_S = 10.0, 0.02  # a pause: so many mean gaps at least, and so long
+CHANCE = 1e-4  # with which the longest gap of a Poisson stream is called a pause
 RARE = 0.99  # share of the time, beyond which a number in flight does not count
-HELD = 0.9  # share of the time in which all connections are taken
+HELD = 0.9  # share of the time in which all connections are taken, and of requests that begin when another has ended
+SOON = 0.05  # of a mean gap: a request begins so soon after an answer that waited for the connection
 REMEDY = "more threads, connections or generators; or take the rate that was reached as the load, and say so"
 
 
 def rate(facts: Facts) -> list[Finding] | None:
-    """Answers beside the rate that was asked for."""
-    asked, reached, length = facts.of.asked_per_s, facts.rate_per_s, facts.length_s
+    """What was sent, or answered where single requests are not known, beside the rate that was asked for."""
+    asked, reached, length = facts.of.asked_per_s, facts.sent_per_s, facts.sent_s
     if not asked or reached is None:
         return None
     chance = 4 / sqrt(max(asked * length, 1.0)) if length else 0.0  # of a Poisson count, four standard deviations
@@ -57,15 +59,16 @@ def dropped(facts: Facts) -> list[Finding] | None:
 
 
 def pauses(facts: Facts) -> list[Finding] | None:
-    """Gaps in which an open load sent nothing."""
+    """Gaps in which an open load sent nothing: longer than those of a Poisson stream, whose longest of n passes x means with n exp(-x)."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
-    begins, gaps = long_gaps(facts.requests.start_s)
+    count = facts.requests.start_s.size
+    begins, gaps = long_gaps(facts.requests.start_s, max(LONG_GAPS, log(count / CHANCE)))
     length = float(np.ptp(facts.requests.start_s))
     share = float(gaps.sum()) / length if length else 0.0
     if share <= PAUSED or float(gaps.max(initial=0.0)) < LEAST_GAP_S:
         return []
-    missed = float(gaps.sum()) * facts.requests.start_s.size / length
+    missed = float(gaps.sum()) * count / length
     return [
         Finding(
             "schedule_missed", "misleading", "likely", facts.source,
@@ -77,16 +80,16 @@ def pauses(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def long_gaps(start_s: Array) -> tuple[Array, Array]:
-    """(when they begin, from the first start; how long they are), of gaps that are ten times the usual."""
+def long_gaps(start_s: Array, least: float = LONG_GAPS) -> tuple[Array, Array]:
+    """(when they begin, from the first start; how long they are), of gaps that are `least` times the usual."""
     gaps = np.diff(start_s)
     usual = float(np.ptp(start_s)) / max(gaps.size, 1)
-    long = gaps > max(LONG_GAPS * usual, LEAST_GAP_S)
+    long = gaps > max(least * usual, LEAST_GAP_S)
     return (start_s[:-1] - start_s[0])[long], gaps[long]
 
 
 def held(facts: Facts) -> list[Finding] | None:
-    """An open load whose requests wait for a free connection: as many in flight as there may be, nearly always."""
+    """An open load whose requests wait for a free connection: as many in flight as there may be, nearly always, and each begins as one ends."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
     times, number = facts.present
@@ -97,13 +100,28 @@ def held(facts: Facts) -> list[Finding] | None:
         number[order][min(np.searchsorted(passed, RARE * passed[-1]), order.size - 1)]
     )  # stamps overlap by their rounding
     share = float(spans[number == most].sum() / max(float(passed[-1]), 1e-12))
-    if share < HELD:
+    if most < 1 or share < HELD or (followed := _follow(facts, int(most))) is None or followed < HELD:
         return []
     return [
         Finding(
             "one_connection", "misleading", "likely", facts.source,
-            f"{most:.0f} request{'s' if most > 1 else ''} in flight during {percent(share, 0)} of the time, and never more",
+            f"{most:.0f} request{'s' if most > 1 else ''} in flight during {percent(share, 0)} of the time, and never more; {percent(followed, 0)} "
+            "began when another had ended",
             "the load waited for its own connections: it is a closed loop, and the rate is theirs, not the schedule's",
-            "allow more connections (`-max-workers`, `-c`), and look whether the rate rises", {"in_flight": most, "share": share},
+            "allow more connections (`-max-workers`, `-c`), and look whether the rate rises", {"in_flight": most, "share": share, "followed": followed},
         )
     ]  # fmt: skip
+
+
+def _follow(facts: Facts, held: int) -> float | None:
+    """Share of the requests, after the first ones, that began as soon as another had ended; None where the clock is too coarse for that."""
+    assert facts.requests is not None
+    start, end = facts.requests.start_s[held:], np.sort(facts.requests.end_s)
+    if start.size == 0:
+        return None
+    gap = float(np.ptp(facts.requests.start_s)) / (facts.requests.start_s.size - 1)
+    tick = max(facts.of.stamp_s or 0.0, 2 * facts.of.rounding_s, SOON * gap)
+    if tick > gap / 2:  # some answer is as near by chance
+        return None
+    before = np.searchsorted(end, start + tick, side="right") - 1
+    return float(((before >= 0) & (start - end[before] <= tick)).mean())
