@@ -39,23 +39,26 @@ class Record:
         return float(self.end.max() - self.start.min())
 
 
-def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False) -> Record:
-    """2 000 to 12 000 requests of a random queue (`calm`: at most two fifths busy), with errors and a cold beginning that
-    hardly matters."""
+def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False, light: bool = False) -> Record:
+    """2 000 to 12 000 requests of a random queue (`calm`: at most two fifths busy; `light`: 100 to 2 000 of 0.1 to 100 ms, 0.1 to 20 %
+    busy where they come by a schedule, without errors), with errors and a cold beginning that hardly matters."""
     draw = random.Random(seed)
     service = 10 ** draw.uniform(-3.6, -3.2) if quick else 10 ** draw.uniform(-2.2, -1)
     servers, users = draw.choice([1, 2, 4, 8]), draw.choice([2, 4, 8, 16, 32, 64])
     law = draw.choice(["exponential", "erlang", "lognormal", "hyperexponential"])
-    time = {
-        "exponential": sj.Exponential(service),
-        "erlang": sj.Erlang(service, 4),
-        "lognormal": sj.Lognormal(service, 1.0),
-        "hyperexponential": sj.Hyperexponential((0.9, 0.1), (service * 0.5, service * 5.5)),
-    }[law]
+    times = {
+        "exponential": lambda mean: sj.Exponential(mean),
+        "erlang": lambda mean: sj.Erlang(mean, 4),
+        "lognormal": lambda mean: sj.Lognormal(mean, 1.0),
+        "hyperexponential": lambda mean: sj.Hyperexponential((0.9, 0.1), (mean * 0.5, mean * 5.5)),
+    }
     count = draw.randint(2_000, 12_000)
     rate = draw.uniform(0.2, 0.4 if quick or calm else 0.85) * servers / service
+    if light:
+        service, count = 10 ** draw.uniform(-4, -1), draw.randint(100, 2_000)
+        rate = 10 ** draw.uniform(-3, -0.7) * servers / service
     page = sj.Closed("page", users) if closed else sj.Open("page", rate)
-    model = sj.Model(stations=[sj.Queue("cpu", servers)], classes=[page], service_s={"cpu": {"page": time}})
+    model = sj.Model(stations=[sj.Queue("cpu", servers)], classes=[page], service_s={"cpu": {"page": times[law](service)}})
     until = count * service / min(servers, users) if closed else count / rate
     folder = Path(tempfile.mkdtemp()) / "run"
     try:
@@ -66,7 +69,7 @@ def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False) 
     chance = np.random.default_rng(seed)
     start, end = frame["intended_s"].to_numpy(), frame["done_s"].to_numpy()
     response = end - start
-    failed = chance.random(start.size) < draw.choice([0, 0, 0.001, 0.005])
+    failed = chance.random(start.size) < (0 if light else draw.choice([0, 0, 0.001, 0.005]))
     cold = draw.choice([1.0, 1.0, 1.2])
     if not closed:  # in a closed loop each request begins when the one before has ended
         response = np.where(failed, response * 0.5, response)

@@ -235,6 +235,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
+FINE = (k6, csv_requests, vegeta, oha, k6_summary, wrk, bombardier, memtier)  # their times have µs
 STREAMS = (k6, jmeter, hey_csv, csv_requests)  # of either kind of load
 OPEN = (*STREAMS, vegeta, access_log, oha, k6_summary)
 CLOSED = (*STREAMS, wrk, ab, bombardier, memtier, k6_summary, oha)
