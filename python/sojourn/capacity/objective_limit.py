@@ -39,10 +39,10 @@ OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
 STATED = 4  # degrees of freedom with which runs are believed to differ by what they state (Gelman et al. (2013), 2.6)
 WIDENINGS = 4  # of the rates that are looked at, where an end of the interval is one of theirs
-LEAST_ERROR, MOST_ERROR = (
-    0.02,
-    0.5,
-)  # where nobody waits, what is said of waiting grows beyond what a quantile can be off by
+LEAST_ERROR = 0.02
+# both were set after seed 711 of the bench, which they mended, and are judged by nothing: where nobody waits, what is said of waiting grows
+# beyond what a quantile can be off by
+MOST_ERROR = 0.5
 LEAST_WAITING = 0.2  # of a mean, in that error: where nobody waits a quantile is the spread of what a request takes
 SEED = 1
 

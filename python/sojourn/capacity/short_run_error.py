@@ -77,7 +77,7 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
 def modelled_error(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Relative standard error of the mean response time of one request, at each rate; of n requests it is this over sqrt(n).
 
-    Of models that are averaged it is the root of the mean square by their weights (law of total variance): which of them is true is not
+    Of models that are averaged it is the root of the mean of their variances, by their weights: which of them is true is not
     known, and one of constant times gives a run a small error. 0 where all are full.
     Raises what a predictor does, where none of them answers.
     """
