@@ -58,7 +58,9 @@ def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False, 
         service, count = 10 ** draw.uniform(-4, -1), draw.randint(100, 2_000)
         rate = 10 ** draw.uniform(-3, -0.7) * servers / service
     page = sj.Closed("page", users) if closed else sj.Open("page", rate)
-    model = sj.Model(stations=[sj.Queue("cpu", servers)], classes=[page], service_s={"cpu": {"page": times[law](service)}})
+    model = sj.Model(
+        stations=[sj.Queue("cpu", servers)], classes=[page], service_s={"cpu": {"page": times[law](service)}}
+    )
     until = count * service / min(servers, users) if closed else count / rate
     folder = Path(tempfile.mkdtemp()) / "run"
     try:

@@ -77,13 +77,15 @@ def interactive(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def _accounted(
-    rate: float, mean: float, pause: float, users: float
-) -> tuple[str, float, dict[str, float]]:
+def _accounted(rate: float, mean: float, pause: float, users: float) -> tuple[str, float, dict[str, float]]:
     """The sum in words, the users of whom it knows where they are, and its numbers."""
     found = rate * (mean + pause)
     said = f"{per_second(rate)} x ({seconds(mean)} + {seconds(pause)} think time) = {found:.4g} users of {users:.4g}"
-    return said, found, {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": found, "users": users}
+    return (
+        said,
+        found,
+        {"throughput_per_s": rate, "mean_s": mean, "think_s": pause, "accounted_users": found, "users": users},
+    )
 
 
 def one_connection(facts: Facts) -> list[Finding] | None:

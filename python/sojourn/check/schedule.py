@@ -89,7 +89,7 @@ def long_gaps(start_s: Array, least: float = LONG_GAPS) -> tuple[Array, Array]:
 
 
 def held(facts: Facts) -> list[Finding] | None:
-    """An open load whose requests wait for a free connection: as many in flight as there may be, nearly always, and each begins as one ends."""
+    """An open load whose requests wait for a free connection: nearly always as many in flight as there may be, and each begins as one ends."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
     times, number = facts.present
@@ -105,10 +105,11 @@ def held(facts: Facts) -> list[Finding] | None:
     return [
         Finding(
             "one_connection", "misleading", "likely", facts.source,
-            f"{most:.0f} request{'s' if most > 1 else ''} in flight during {percent(share, 0)} of the time, and never more; {percent(followed, 0)} "
-            "began when another had ended",
+            f"{most:.0f} request{'s' if most > 1 else ''} in flight during {percent(share, 0)} of the time, and never more; "
+            f"{percent(followed, 0)} began when another had ended",
             "the load waited for its own connections: it is a closed loop, and the rate is theirs, not the schedule's",
-            "allow more connections (`-max-workers`, `-c`), and look whether the rate rises", {"in_flight": most, "share": share, "followed": followed},
+            "allow more connections (`-max-workers`, `-c`), and look whether the rate rises",
+            {"in_flight": most, "share": share, "followed": followed},
         )
     ]  # fmt: skip
 

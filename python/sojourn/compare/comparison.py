@@ -15,11 +15,11 @@ UNKNOWN_NEED = "too few runs to estimate the variation between runs"
 @dataclass(frozen=True)
 class MetricComparison:
     """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
-    where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin; both only where exchanges of A and B
-    say so, too, and of no fewer runs than a claim needs. `judged`: the verdict of the comparison is about it. `more_runs` of each side in
-    each condition (pairs, where blocks are paired; of the side that has fewer, the other then having as many) with which four of five such
-    comparisons tell, without an interval those that a claim needs at least; 0 where this one does, None where it is more than 1000;
-    `more_if_as_seen`: the same if the difference is what it seems, where that is larger than the margin, else None."""
+    where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin; both only where exchanges of A
+    and B say so, too, and of no fewer runs than a claim needs. `judged`: the verdict of the comparison is about it. `more_runs` of each
+    side in each condition (pairs, where blocks are paired; of the side that has fewer, the other then having as many) with which four of
+    five such comparisons tell, without an interval those that a claim needs at least; 0 where this one does, None where it is more than
+    1000; `more_if_as_seen`: the same if the difference is what it seems, where that is larger than the margin, else None."""
 
     metric: str
     unit: str

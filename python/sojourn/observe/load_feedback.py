@@ -10,8 +10,8 @@ Estimation in the Birth-and-Death Process. Annals of Statistics 3(2), 1975, pp. 
 
 Each window has a rate or a think time of its own, so that a load that changes with the hour is none that waits, or the other way round.
 
-The open load of this likelihood is Poisson's. One that is more regular (a paced schedule, a rate limiter) comes when few are under way, too,
-because they are answered meanwhile; so a claim needs that the number under way explains beyond the time since the last request
+The open load of this likelihood is Poisson's. One that is more regular (a paced schedule, a rate limiter) comes when few are under way,
+too, because they are answered meanwhile; so a claim needs that the number under way explains beyond the time since the last request
 (`paced_arrivals`). Of K classes each needs a gain of SURE + log K of its own.
 
 Limits: think times are taken as exponential, users as alike, and as many in all windows. Poisson logs pass SURE once in 3 700 (half of the
@@ -129,8 +129,8 @@ def told(found: Mapping[str, LoadFeedback], likely: Mapping[str, int], users: Ma
         most = f"to {one.high}" if one.high is not None else "or more"
         said.append(f"{name}: {one.low} {most} users are as likely (90 %); a fit takes {users[name]} as known")
     said += [
-        f"fewer {name} came while more were under way, as of users that wait for their answers or of a paced schedule: taken as a load that "
-        "does not wait"
+        f"fewer {name} came while more were under way, as of users that wait for their answers or of a paced schedule: taken as a load "
+        "that does not wait"
         for name in likely
         if name not in users
     ]

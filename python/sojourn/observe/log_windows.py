@@ -24,12 +24,14 @@ def log_windows(
 ) -> tuple[list[ObservedWindow], Mapping[str, int], list[str]]:
     """Windows of `window_s` from `start_s` (Unix time) on, the whole ones before `end_s`; class → users of a load that waits for its
     answers, empty where it does not; and what else there is to say of that. A request belongs to the window in which it came."""
-    starts = start_s + window_s * np.arange(int((end_s - start_s) / window_s + 1e-9))
+    starts = np.asarray(start_s + window_s * np.arange(int((end_s - start_s) / window_s + 1e-9)), np.float64)
     by_class = {name: _of(log, i) for i, name in enumerate(log.classes)}
     under_way = {name: [_under_way(own, at, at + window_s) for at in starts] for name, own in by_class.items()}
     feedbacks = {name: feedback(seen) for name, seen in under_way.items()}
     likely = closed_users(feedbacks)
-    users = {name: n for name, n in likely.items() if _beyond(by_class[name], starts, window_s, n) >= sure(len(feedbacks))}
+    users = {
+        name: n for name, n in likely.items() if _beyond(by_class[name], starts, window_s, n) >= sure(len(feedbacks))
+    }
     found = []
     for number, at in enumerate(starts):
         classes = {name: _means(own.between(at, at + window_s), at, window_s) for name, own in by_class.items()}

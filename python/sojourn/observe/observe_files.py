@@ -42,7 +42,11 @@ class Observation:
 
 
 def observation(
-    windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str, more: Sequence[str] = (),
+    windows: Sequence[ObservedWindow],
+    users: Mapping[str, int],
+    capacity: Mapping[str, float],
+    source: str,
+    more: Sequence[str] = (),
 ) -> Observation:
     """Of windows, with the model and the notes, those of the load (`more`) too. Raises InputError where too few have an answer."""
     used = [one for one in windows if one.response_s is not None]

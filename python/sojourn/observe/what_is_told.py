@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 CONSTANT = (
     0.05  # relative standard deviation of the rate, beyond that of counts (Poisson), up to which it tells nothing
 )
-ALIKE = 0.1  # relative standard deviation of the proportion of two classes, beyond that of counts, up to which utilisation hardly separates them
+ALIKE = 0.1  # relative standard deviation of a proportion, beyond that of counts, up to which utilisation hardly separates two classes
 CHANCE = 3.0  # standard deviations by which counts alone may move it
 LOW = 0.3  # utilisation up to which a response time is at most 1/(1 - 0.3) = 1.43 service times (M/M/1)
 
@@ -67,8 +67,8 @@ def _alike(windows: Sequence[ObservedWindow]) -> list[str]:
         return []
     count = {name: np.array([one.classes[name].rate_per_s * one.length_s for one in windows]) for name in names}
     return [
-        f"{name} and {other} came in nearly the same proportion throughout: utilisation tells the sum of their demands, only response times "
-        "separate them"
+        f"{name} and {other} came in nearly the same proportion throughout: utilisation tells the sum of their demands, only response "
+        "times separate them"
         for i, name in enumerate(names)
         for other in names[i + 1 :]
         if _proportion_spread(count[name], count[other]) <= ALIKE

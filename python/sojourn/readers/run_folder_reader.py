@@ -42,8 +42,8 @@ def _one(path: Path) -> Observation:
 
 
 def _load(manifest: Mapping[str, Any]) -> tuple[bool | None, float | None, float | None, float | None]:
-    """Whether requests came by a schedule, users, think time (s) and rate (1/s): as the factors say, and of a load that is not one of several
-    (`sojourn load`) as its lanes do, all of one kind."""
+    """Whether requests came by a schedule, users, think time (s) and rate (1/s): as the factors say, and of a load that is not one of
+    several (`sojourn load`) as its lanes do, all of one kind."""
     factors = manifest.get("factors") or {}
     users, think, rate = (_number(factors.get(name)) for name in ("users", "think_s", "rate_per_s"))
     if users is not None or rate is not None:

@@ -63,9 +63,10 @@ def test_a_gap_of_a_short_load_may_be_chance(means: float, accused: bool) -> Non
 
 @pytest.mark.parametrize("count", [100, 500, 1000])
 def test_short_poisson_loads_do_not_pause(count: int) -> None:
-    """Ten means are passed by 0.5 to 4.4 % of them."""
+    """Ten means are passed by 0.5 to 4.4 % of them, and what is asked for now by one of 10 000."""
     random = np.random.default_rng(count)
-    assert not any(pauses(facts(np.cumsum(random.exponential(0.02, count)), 0.001, open_loop=True)) for _ in range(300))
+    drawn = [facts(np.cumsum(random.exponential(0.02, count)), 0.001, open_loop=True) for _ in range(300)]
+    assert sum(bool(pauses(one)) for one in drawn) <= 1
 
 
 def test_one_slow_last_answer_is_no_schedule_that_was_missed() -> None:

@@ -60,7 +60,7 @@ def test_an_interval_within_the_margin_is_two_one_sided_tests(seed: int) -> None
         (paired(a, b[:6]), ttost_paired(np.log(b[:6]), np.log(a), -edge, edge)[0]),
     ):
         low, high = found.interval(LEVEL)
-        assert (1 / 1.05 <= low and high <= 1.05) == (chance < 0.05)
+        assert (low >= 1 / 1.05 and high <= 1.05) == (chance < 0.05)
 
 
 @pytest.mark.parametrize(("spread", "margin"), [(0.05, 0.05), (0.1, 0.05), (0.2, 0.1)])
