@@ -89,7 +89,7 @@ def long_gaps(start_s: Array, least: float = LONG_GAPS) -> tuple[Array, Array]:
 
 
 def held(facts: Facts) -> list[Finding] | None:
-    """An open load whose requests wait for a free connection: nearly always as many in flight as there may be, and each begins as one ends."""
+    """An open load that waits for its connections: nearly always as many in flight as there may be, and each begins as one ends."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
     times, number = facts.present

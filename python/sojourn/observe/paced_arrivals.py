@@ -8,7 +8,7 @@ were as long, which one ended?
     log PL = sum over gaps i of log (N - n_i(t_i)) - log mean of (N - n_j(t_i)) over the gaps j that lasted for t_i
 
 A stratum is some forty gaps of a window, each far from the next, since a gap changes the number under way in those that follow. N comes
-from elsewhere (`load_feedback`), so that a gain of g has a chance of about exp(-g) where n explains nothing. Gaps of one length have no gain.
+from elsewhere (`load_feedback`), so that a gain of g has a chance of about exp(-g) where n explains nothing. Gaps of one length have none.
 
 Limits: that chance supposes that gaps of a stratum do not depend on each other, which is nearly so. Gaps that depend on those before
 (bursts) are no schedule of this kind.
