@@ -20,6 +20,7 @@ FACTOR = 1.5  # by which a quantile must grow
 TAKEN = 0.9  # share of the most in flight that a stall holds
 STEP_OUT = 6.0  # the most beside the highest known quantile: of a stall
 VOID = 3.0  # a stall is so many times as long as any other response that no stall of its size explains
+STEPS, MOST_ADDED = 100, 1_000_000  # waiting times that stand for the requests that a stall hid; all together
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -50,26 +51,42 @@ def _from_p99(q: float) -> float:
 
 
 def _beyond_all_others(facts: Facts, begins: Array, gaps: Array) -> Array:
-    """Gaps between which and all other response times there is nothing: long requests of a usual distribution make gaps, too."""
+    """Gaps between which and all other response times there is nothing: long requests of a usual distribution make gaps, too. `begins` in
+    order."""
     assert facts.requests is not None
-    start, end, response = facts.requests.start_s, facts.requests.end_s, facts.requests.response_s
-    for least in np.sort(gaps):
-        waits = np.zeros(start.size, bool)
-        for begin, gap in zip(begins[gaps >= least], gaps[gaps >= least], strict=True):
-            waits |= (start <= begin) & (end >= begin + 0.9 * gap)
-        if float(response[~waits].max(initial=0.0)) * VOID < least:
-            return gaps[gaps >= least]
-    return gaps[:0]
+    if gaps.size == 0:
+        return gaps
+    response, sizes = facts.requests.response_s, np.unique(gaps)
+    waited = longest_waited(begins, gaps, facts.requests.start_s, facts.requests.end_s)
+    longest = np.zeros(sizes.size + 1)  # response by the longest gap that it waited through: none, or the k-th
+    np.maximum.at(longest, np.searchsorted(sizes, waited, side="right"), response)
+    beyond = np.flatnonzero(np.maximum.accumulate(longest)[:-1] * VOID < sizes)  # of those that waited through no gap of that size
+    return gaps[gaps >= sizes[beyond[0]]] if beyond.size else gaps[:0]
+
+
+def longest_waited(begins: Array, gaps: Array, start: Array, end: Array) -> Array:
+    """Of each request the longest gap of those through nine tenths of which it waited, 0 where there is none; (requests,).
+
+    Gaps do not overlap, so those of a request are neighbours; the longest of neighbours is that of two powers of two of them."""
+    first, last = np.searchsorted(begins, start), np.searchsorted(begins + 0.9 * gaps, end, side="right")
+    found = np.zeros(start.size)
+    inside = np.flatnonzero(last > first)
+    first, last = first[inside], last[inside]
+    of_so_many, many = gaps, 1
+    while inside.size:
+        mine = last - first < 2 * many
+        found[inside[mine]] = np.maximum(of_so_many[first[mine]], of_so_many[last[mine] - many])
+        inside, first, last = inside[~mine], first[~mine], last[~mine]
+        of_so_many, many = np.maximum(of_so_many[:-many], of_so_many[many:]), 2 * many
+    return found
 
 
 def _corrected(facts: Facts, gaps: Array, rate: float) -> list[Finding]:
     assert facts.requests is not None
-    values, weights = [facts.requests.response_s], [np.ones(facts.requests.start_s.size)]
-    for gap in gaps:
-        waits = (np.arange(100) + 0.5) / 100 * gap
-        values.append(waits)
-        weights.append(np.full(100, rate * gap / 100))
-    value, weight = np.concatenate(values), np.concatenate(weights)
+    each = max(1, min(STEPS, MOST_ADDED // gaps.size))
+    waits = ((np.arange(each) + 0.5) / each * gaps[:, None]).ravel()
+    value = np.concatenate([facts.requests.response_s, waits])
+    weight = np.concatenate([np.ones(facts.requests.start_s.size), np.repeat(rate * gaps / each, each)])
     order = np.argsort(value)
     share = np.cumsum(weight[order]) / weight.sum()
     true = {q: float(value[order][min(int(np.searchsorted(share, q)), order.size - 1)]) for q in QUANTILES}
