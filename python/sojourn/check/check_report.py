@@ -8,7 +8,6 @@ from sojourn.report import Document, JunitCase, Section, Table
 from sojourn.report.junit import Outcome
 from sojourn.units import per_second, seconds
 
-MARKS = {"contradiction": "contradiction", "misleading": "misleading", "note": "note"}
 OUTCOMES: dict[str | None, Outcome] = {"contradiction": "missed", "misleading": "missed", "note": "met", None: "met"}
 
 
@@ -40,11 +39,11 @@ def summary(load: Checked) -> str:
         parts.append(per_second(facts.rate_per_s))
     if facts.mean_s is not None:
         parts.append(f"mean {seconds(facts.mean_s)}")
-    return f"{facts.source}: {'; '.join(parts)}"
+    return f"{facts.source}: {'; '.join([*parts, *of.left_out])}"
 
 
 def _finding(one: Finding) -> list[str]:
-    return [f"  {MARKS[one.weight]} ({one.sure}): {one.title}: {one.said}", f"    {one.means}", f"    {one.remedy}"]
+    return [f"  {one.weight} ({one.sure}): {one.title}: {one.said}", f"    {one.means}", f"    {one.remedy}"]
 
 
 def _cannot(load: Checked) -> list[str]:

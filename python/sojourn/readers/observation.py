@@ -16,7 +16,6 @@ Array = NDArray[np.float64]
 
 # what a file cannot know, in words: keys of `Observation.unknown`
 INTENDED = "when requests were due"
-MIXED = "whether failures are among the response times"
 STAMP = "whether a time is of the start or the end"
 LOCAL = "the time zone of its times"
 USERS = "how many users or connections there were"
@@ -82,6 +81,7 @@ class Observation:
         client_busy: utilisation in [0, 1] of the busiest core of the load generator.
         requests, windows: where the file has them.
         unknown: what the file cannot know.
+        left_out: what it has that is none of its requests, and was not taken for any.
     """
 
     source: str
@@ -115,6 +115,7 @@ class Observation:
     requests: Requests | None = None
     windows: Windows | None = None
     unknown: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
