@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.check.facts import Facts
-from sojourn.check.finding import Finding
+from sojourn.check.finding import Finding, Sure
 from sojourn.readers import Observation
 from sojourn.readers.observation import Array
 from sojourn.units import per_second, percent, seconds
@@ -63,11 +63,12 @@ def over_full(facts: Facts) -> list[Finding] | None:
     if not facts.of.busy:
         return None
     found = []
+    sure: Sure = "likely" if facts.of.tool == "csv" else "certain"  # a column may be in percent, and not say so
     for name, share in facts.of.busy.items():
         if share > 1.02:
             found.append(
                 Finding(
-                    "utilisation_law", "contradiction", "certain", facts.source, f"{name} is said to be busy for {percent(share, 0)}",
+                    "utilisation_law", "contradiction", sure, facts.source, f"{name} is said to be busy for {percent(share, 0)}",
                     "no resource is busy for more than all of the time", "divide by the number of cores or disks", {"said": share},
                 )
             )  # fmt: skip

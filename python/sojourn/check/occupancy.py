@@ -1,7 +1,8 @@
 """Little's law and the interactive law on users: how many of them are in the service, and where the others are.
 
-A user, or a connection, has at most one request in the service. So in any length of time the response times of one user add up to no more
-than that length, whatever the distributions: X R ≤ N (Denning and Buzen 1978, Little's law); with a think time Z, X (R + Z) = N.
+A user, or a connection, has at most one request in the service (some tools allow several: `SEVERAL`). So in any length of time the
+response times of one user add up to no more than that length, whatever the distributions: X R ≤ N (Denning and Buzen 1978, Little's
+law); with a think time Z, X (R + Z) = N.
 """
 
 from __future__ import annotations
@@ -13,8 +14,14 @@ from sojourn.units import per_second, percent, seconds
 TOLERANCE = 0.1  # requests that were in flight at the ends, and rounding, explain less
 IDLE = 0.25  # share of users that are neither waiting nor thinking
 SMALL_SHARE = 0.001  # of failures: their time is in no mean
+SEVERAL = {"k6", "gatling", "jmeter", "csv"}  # whose users may have several requests at once, or whose files do not say
 CAUSES = {
     "k6": "a script that sends several requests at once (`http.batch`) does this; else the times are of something else than the requests",
+    "gatling": "a scenario that fetches several at once (`resources`, `inferHtmlResources`) does this; else the times are of something else "
+    "than the requests",
+    "jmeter": "rows of Transaction Controllers, which sum up others, do this where the file has no column responseMessage, and parallel "
+    "downloads do; else the times are of something else than the requests",
+    "csv": "users that have several requests at once do this; else throughput and response times belong to different requests or runs",
     "wrk": "wrk up to 4.1 adds made-up values to its latencies, so that its mean is of more values than there were requests",
 }
 OTHER = "the response times and the throughput belong to different requests, or one of them is an average over different runs"
@@ -28,10 +35,9 @@ def little(facts: Facts) -> list[Finding] | None:
     present = rate * mean
     if present <= users * (1 + TOLERANCE + facts.of.rounding) + rate * facts.of.rounding_s:
         return []
-    sure: Sure = "likely" if facts.of.tool == "k6" else "certain"
     return [
         Finding(
-            "littles_law", "contradiction", sure, facts.source,
+            "littles_law", "contradiction", _sure(facts), facts.source,
             f"{per_second(rate)} x {seconds(mean)} = {present:.4g} requests in the service at once, with {users:.4g} users: "
             f"{percent(present / users - 1, 0, True)}",
             f"throughput and mean response time cannot both be true; {CAUSES.get(facts.of.tool, OTHER)}",
@@ -39,6 +45,10 @@ def little(facts: Facts) -> list[Finding] | None:
             {"throughput_per_s": rate, "mean_s": mean, "present": present, "users": users},
         )
     ]  # fmt: skip
+
+
+def _sure(facts: Facts) -> Sure:
+    return "likely" if facts.of.tool in SEVERAL else "certain"
 
 
 def interactive(facts: Facts) -> list[Finding] | None:
@@ -58,7 +68,7 @@ def interactive(facts: Facts) -> list[Finding] | None:
     if pause and accounted > users * (1 + TOLERANCE + facts.of.rounding) >= rate * mean:
         return [
             Finding(
-                "interactive_law", "contradiction", "certain", facts.source, f"{sum_}: {percent(accounted / users - 1, 0, True)}",
+                "interactive_law", "contradiction", _sure(facts), facts.source, f"{sum_}: {percent(accounted / users - 1, 0, True)}",
                 "throughput, response time and think time cannot all be true: users would have thought for less than is said",
                 "look up the think time in the script; it may be of something else than every request", numbers,
             )
