@@ -15,13 +15,16 @@ __all__ = ["USUAL_LEVEL", "byte_count", "duration_s", "interval", "per_second", 
 
 MISSING = "–"
 USUAL_LEVEL = 0.9  # of an interval, where nobody asks for another
-_SECONDS = {
+UNITS_S = {
     "ns": 1e-9,
     "us": 1e-6,
     "µs": 1e-6,
     "μs": 1e-6,
     "ms": 1e-3,
     "s": 1.0,
+    "sec": 1.0,
+    "secs": 1.0,
+    "seconds": 1.0,
     "m": 60.0,
     "min": 60.0,
     "h": 3600.0,
@@ -101,7 +104,7 @@ def duration_s(text: str | float, place: str = "duration") -> float:
     """
     match = _DURATION.fullmatch(text) if isinstance(text, str) else None
     try:
-        value = float(match[1]) * _SECONDS[match[2]] if match else float(text)
+        value = float(match[1]) * UNITS_S[match[2]] if match else float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):

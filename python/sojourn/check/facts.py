@@ -10,6 +10,7 @@ import numpy as np
 
 from sojourn.readers import Observation, Requests
 from sojourn.readers.observation import Array
+from sojourn.stats.in_flight import in_flight
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
@@ -73,10 +74,6 @@ class Facts:
         return self._of_requests("mean") if self.requests is not None else self.of.mean_s
 
     @cached_property
-    def deviation_s(self) -> float | None:
-        return self._of_requests("std") if self.requests is not None else self.of.stdev_s
-
-    @cached_property
     def most_s(self) -> float | None:
         return self._of_requests("max") if self.requests is not None else self.of.most_s
 
@@ -90,11 +87,8 @@ class Facts:
     def present(self) -> tuple[Array, Array]:
         """(times, number of requests in flight from then on); of single requests."""
         assert self.requests is not None
-        start, end = self.requests.start_s, np.sort(self.requests.end_s)
-        times = np.concatenate([end, start])  # an answer before the request that follows it at once
-        steps = np.concatenate([np.full(end.size, -1.0), np.ones(start.size)])
-        order = np.argsort(times, kind="stable")
-        return times[order], np.cumsum(steps[order])
+        times, steps = in_flight(self.requests.start_s, self.requests.end_s, answers_first=True)
+        return times, np.cumsum(steps)
 
     def _of_requests(self, what: str) -> float:
         assert self.requests is not None
