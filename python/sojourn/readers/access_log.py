@@ -16,8 +16,11 @@ from sojourn.readers.text_source import TextSource
 
 NAME = "access-log"
 LINE = re.compile(r'^\S+ \S+ .*?\[([^\]]{10,40})\] "[^"]*" (\d{3}) ')
-TIME = re.compile(r"(?:\brt=|request_time[=:]\s*\"?|\s)(\d{1,6}\.\d{3})\"?(?=\s|$)")
+NAMED = re.compile(r"(?<![\w$])(?:rt=|request_time[=:]\s*)\"?(\d{1,6}\.\d{3})(?![\d.])")
+TIME = re.compile(r"\s(\d{1,6}\.\d{3})(?=\s|$)")
 MSEC = re.compile(r"(?<![\d.])(1\d{9}\.\d{3})(?![\d.])")
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"?')
+NUMBER = re.compile(r"\d{1,12}\.\d{3}")
 LOCAL = "%d/%b/%Y:%H:%M:%S %z"
 REMEDY = (
     "add $request_time to log_format: log_format timed '… \"$request\" $status $body_bytes_sent $request_time $msec'"
@@ -33,16 +36,18 @@ def read(source: TextSource) -> list[Observation]:
     rows, other, number, fine = RequestRows(), 0, 0, True
     for number, line in enumerate(source.lines(), 1):
         found = LINE.match(line)
-        times = TIME.findall(line[found.end() :]) if found else []
-        if found is None or not times:
+        rest = line[found.end() - 1 :] if found else ""
+        plain = QUOTED.sub(_without_texts, rest)  # a named time first: others may stand before it
+        time = NAMED.search(plain) or TIME.search(plain)
+        if found is None or time is None:
             other += 1
             if number == 1 and found is not None:
                 raise InputError("no time of the request in the line", f"{source.path}:1", REMEDY)
             continue
-        exact = MSEC.search(line, found.end())
+        exact = MSEC.search(plain)
         fine = fine and exact is not None
         end_s = float(exact[1]) if exact else _local_s(found[1], f"{source.path}:{number}")
-        rows.add(end_s - float(times[0]), float(times[0]), int(found[2]) < 400)
+        rows.add(end_s - float(time[1]), float(time[1]), int(found[2]) < 400)
     requests = rows.requests()
     if requests is None or other > 0.1 * number:
         raise InputError(f"{other} of {number} lines of another form", source.path, REMEDY)
@@ -52,6 +57,11 @@ def read(source: TextSource) -> list[Observation]:
             unknown=(INTENDED, USERS, THINK),
         )
     ]  # fmt: skip
+
+
+def _without_texts(quoted: re.Match[str]) -> str:
+    """Where a client comes from and what it calls itself may hold any number; `rt="$request_time"` and `"$msec"` are kept."""
+    return quoted[0] if NUMBER.fullmatch(quoted[1]) else '""'
 
 
 def _local_s(text: str, place: str) -> float:
