@@ -9,15 +9,19 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from sojourn.errors import InputError
 from sojourn.readers.observation import INTENDED, REQUESTS, Observation
 from sojourn.readers.request_rows import RequestRows
 from sojourn.readers.text_source import TextSource
+from sojourn.units import UNITS_S
 
 NAME = "csv"
 MOST_COLUMNS, MOST_LOADS = 1000, 10_000
-SCALES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SCALES = {name: UNITS_S[name] for name in ("s", "sec", "secs", "seconds", "ms", "us", "ns")}
+PERCENT = {"percent", "pct", "percentage"}
+MOST_SHARE = 1.5  # of a column that does not say its unit: one that goes higher is in percent
 WORDS = {
     "start": "start timestamp start_timestamp start_time sent intended begin",
     "end": "end end_timestamp end_time done finish",
@@ -58,7 +62,7 @@ def matches(head: str) -> bool:
 
 
 def columns(header: list[str]) -> tuple[Columns, dict[float, tuple[int, float]]]:
-    """(what is known → place and unit in s, quantile → the same). Raises InputError for too many columns."""
+    """(what is known → place and unit, in s or as a share; quantile → the same). Raises InputError for too many columns."""
     if len(header) > MOST_COLUMNS:
         raise InputError(
             f"{len(header)} columns", "header", f"at most {MOST_COLUMNS}: remove those that are not needed"
@@ -69,13 +73,14 @@ def columns(header: list[str]) -> tuple[Columns, dict[float, tuple[int, float]]]
         plain = re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_")
         stem, _, unit = plain.rpartition("_")
         scale = SCALES.get(unit)
-        word = stem if scale is not None and plain not in KIND else plain
+        percent = unit in PERCENT or name.rstrip(" )]").endswith("%")
+        word = stem if (scale is not None or unit in PERCENT) and plain not in KIND else plain
         if q := QUANTILE.fullmatch(word):
             if scale is not None:
                 quantiles[round(float(q[1].replace("_", ".")) / 100, 9)] = (place, scale)
-        elif kind := KIND.get(word):
+        elif (kind := KIND.get(word)) and (not percent or kind == "utilisation"):
             if kind not in TIMES:
-                found.setdefault(kind, (place, 1.0))
+                found.setdefault(kind, (place, 0.01 if percent else 1.0))
             elif scale is not None or (kind in ("start", "end") and word.endswith(("timestamp",))):
                 found.setdefault(kind, (place, scale if scale is not None else 1e-3))
     return found, quantiles
@@ -168,13 +173,21 @@ def _loads(
                 failed=None if failed is None else round(failed), throughput_per_s=of["rate"], mean_s=of.get("mean"),
                 stdev_s=of.get("deviation"), least_s=of.get("least"), most_s=of.get("most"),
                 quantiles={q: v for q, place in quantiles.items() if (v := _value(row, place)) is not None},
-                busy={} if busy is None else {"busy": busy / 100 if busy > 1.5 else busy}, service_s=of.get("service"),
+                busy={} if busy is None else {"busy": busy}, service_s=of.get("service"),
                 servers=max(1, round(servers or 1)), queue_length=of.get("length"), rounding=0.005, unknown=(REQUESTS, INTENDED),
             )
         )  # fmt: skip
     if not loads:
         raise InputError("no rows", source.path, HELP)
-    return loads
+    return _in_shares(loads) if found.get("utilisation", (0, 0.01))[1] == 1.0 else loads
+
+
+def _in_shares(loads: list[Observation]) -> list[Observation]:
+    """Of a column that does not say its unit, by the most in it: an idle row alone could be either."""
+    most = max((share for one in loads for share in one.busy.values()), default=0.0)
+    if most <= MOST_SHARE:
+        return loads
+    return [replace(one, busy={name: share / 100 for name, share in one.busy.items()}) for one in loads]
 
 
 def _value(row: list[str], place: tuple[int, float]) -> float | None:
