@@ -8,10 +8,10 @@ number -n stands for n empty buckets.
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import struct
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import RunFolderError
-from sojourn.files.reading import read_lines
+from sojourn.files.reading import MIB, read_lines
 
 COMPRESSED, PLAIN = (
     0x1C849304,
@@ -27,6 +27,7 @@ COMPRESSED, PLAIN = (
 )  # cookies of version 2; a fifth hexadecimal digit says how wide a word may be
 HEADER = struct.Struct(">iiiiqqd")
 NS = 1e-9
+MOST_UNPACKED_BYTES = 8 * MIB  # of one histogram; of three digits it has less than one
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,20 @@ def read_interval_log(path: Path) -> list[IntervalHistogram]:
     Raises:
         RunFolderError: a line that is none of the format.
     """
-    found = []
-    for number, line in enumerate(read_lines(path, "run the measurement again", error=RunFolderError), 1):
+    return list(intervals(read_lines(path, "run the measurement again", error=RunFolderError), path))
+
+
+def intervals(lines: Iterable[str], place: Path) -> Iterator[IntervalHistogram]:
+    """The same of its lines, one by one. `place` stands for the file. Raises RunFolderError for a line that is none of the format."""
+    for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(("#", '"StartTimestamp"')):
             continue
         try:
-            found.append(_interval(line))
-        except (ValueError, IndexError, struct.error, zlib.error, binascii.Error) as error:
+            found = _interval(line)
+        except (ValueError, IndexError, OverflowError, struct.error, zlib.error) as error:
             remedy = "the file is damaged, or not an HdrHistogram log of version 1.3: run the measurement again"
-            raise RunFolderError(str(error)[:80] or "no histogram", f"{path}:{number}", remedy) from None
-    return found
+            raise RunFolderError(str(error)[:80] or "no histogram", f"{place}:{number}", remedy) from None
+        yield found
 
 
 def _interval(line: str) -> IntervalHistogram:
@@ -66,13 +71,24 @@ def _interval(line: str) -> IntervalHistogram:
     cookie, size = struct.unpack_from(">ii", raw := base64.b64decode(text, validate=True))
     if cookie & ~0xF0 != COMPRESSED:
         raise ValueError(f"cookie {cookie:#x}")
-    plain = zlib.decompress(raw[8 : 8 + size])
+    plain = _unpacked(raw[8 : 8 + size])
     cookie, payload, _, digits, least, _, _ = HEADER.unpack_from(plain)
     if cookie & ~0xF0 != PLAIN or not 0 <= digits <= 5 or least < 1:
         raise ValueError(f"cookie {cookie:#x} with {digits} digits")
     index, counts = _counts(plain[HEADER.size : HEADER.size + payload])
     low, width = _edges(index, digits, least)
     return IntervalHistogram(tag, float(start), float(length), low * NS, (low + width) * NS, counts)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """A few bytes may unpack to thousands of times as many."""
+    stream = zlib.decompressobj()
+    plain = stream.decompress(packed, MOST_UNPACKED_BYTES + 1)
+    if len(plain) > MOST_UNPACKED_BYTES:
+        raise ValueError(f"a histogram of more than {MOST_UNPACKED_BYTES // MIB} MiB")
+    if not stream.eof:
+        raise ValueError("a histogram that is cut off")
+    return plain
 
 
 def _counts(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
