@@ -1,7 +1,8 @@
 """fio: `--output-format=json` and json+.
 
-Source: fio.readthedocs.io, "JSON output". Times in ns; each of `numjobs` processes keeps at most `iodepth` requests in flight. Figures are
-of `clat` (from the submission on), of `lat` (the whole) where that is missing; reads and writes are told apart.
+Source: fio.readthedocs.io, "JSON output". Times in ns; each of `numjobs` processes keeps at most `iodepth` requests in flight, and has an
+entry of its own unless `group_reporting` makes one of them. Figures are of `clat` (from the submission on), of `lat` (the whole) where that
+is missing; reads and writes are told apart.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.readers.json_values import at, count, items, mapping, number, scaled
+from sojourn.readers.json_values import at, count, items, mapping, number, quantile, scaled
 from sojourn.readers.observation import INTENDED, REQUESTS, Observation
 from sojourn.readers.text_source import TextSource
 
@@ -48,12 +49,16 @@ def _one(
     depth = number(options, "iodepth") or 1.0
     if str(options.get("ioengine", "")) in ("psync", "sync", "pvsync", "pvsync2", "mmap"):
         depth = 1.0  # these engines wait for each
-    users = depth * (number(options, "numjobs") or 1.0) if alone else None
+    together = "group_reporting" in options and str(options["group_reporting"]) != "0"  # else each of `numjobs` has an entry of its own
+    jobs = (number(options, "numjobs") or 1.0) if together else 1.0
+    users = depth * jobs if alone else None
     user, system = number(job, "usr_cpu"), number(job, "sys_cpu")
     times = after if number(after, "N") else whole
     percentiles = mapping(at(times, "percentile")) or mapping(at(whole, "percentile"))
     quantiles = {
-        round(float(q) / 100, 9): v * NS for q in percentiles if _share(q) and (v := number(percentiles, q)) is not None
+        q: v * NS
+        for key in percentiles
+        if (q := quantile(key)) is not None and (v := number(percentiles, key)) is not None
     }
     return Observation(
         path, NAME, name, version=version, length_s=scaled(number(said, "runtime"), MS), open_loop=True if asked else None, users=users,
@@ -62,10 +67,3 @@ def _one(
         most_s=scaled(number(times, "max"), NS), quantiles=quantiles,
         rounding=0.02, client_busy=None if user is None or system is None else (user + system) / 100, unknown=(INTENDED, REQUESTS),
     )  # fmt: skip
-
-
-def _share(text: str) -> bool:
-    try:
-        return 0 < float(text) < 100
-    except ValueError:
-        return False

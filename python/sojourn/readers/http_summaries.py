@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.readers.json_values import at, count, mapping, number, scaled
+from sojourn.readers.json_values import at, count, mapping, number, quantile, scaled
 from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation
 from sojourn.readers.text_source import TextSource
 
@@ -61,9 +61,9 @@ def read_bombardier(source: TextSource, data: Mapping[str, Any]) -> list[Observa
     }
     good = sent["req1xx"] + sent["req2xx"] + sent["req3xx"]
     quantiles = {
-        round(float(name) / 100, 9): v * US
+        q: v * US
         for name in mapping(at(times, "percentiles"))
-        if (v := number(times, "percentiles", name)) is not None
+        if (q := quantile(name)) is not None and (v := number(times, "percentiles", name)) is not None
     }
     return [
         Observation(

@@ -50,3 +50,12 @@ def mapping(data: Any) -> Mapping[str, Any]:
 def items(data: Any) -> list[Any]:
     """Itself where it is a list, else an empty one."""
     return data if isinstance(data, list) else []
+
+
+def quantile(text: str) -> float | None:
+    """`99.5` as 0.995; None for what is no percentage between 0 and 100."""
+    try:
+        q = float(text)
+    except ValueError:
+        return None
+    return round(q / 100, 9) if 0 < q < 100 else None
