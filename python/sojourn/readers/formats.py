@@ -97,12 +97,12 @@ def read_observations(path: Path | str, format_name: str | None = None) -> list[
     """
     if format_name is not None and format_name not in NAMES:
         raise InputError(format_name, "--format", KNOWN)
-    if Path(path).is_dir():
-        return read_folders(Path(path))
     try:
-        found = _read(TextSource.of(path), format_name)
-    except (csv.Error, OverflowError, RecursionError, UnicodeError) as failed:
-        raise InputError(str(failed)[:80], path, DAMAGED) from None
+        found = read_folders(Path(path)) if Path(path).is_dir() else _read(TextSource.of(path), format_name)
+    except InputError:  # which is a ValueError
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, csv.Error) as failed:
+        raise InputError(str(failed)[:80] or type(failed).__name__, path, DAMAGED) from None
     for one in found:
         _check_figures(one)
     return found
@@ -128,22 +128,17 @@ def _read(source: TextSource, format_name: str | None) -> list[Observation]:
 
 
 def _json(source: TextSource, format_name: str | None) -> Mapping[str, Any]:
-    begins = re.search(r"^\s*[{\[]", source.head, re.MULTILINE)
-    first = begins[0].strip() if begins else ""
-    if not first:
+    begins = re.search(r"^[ \t]*[{\[]", source.head, re.MULTILINE)  # fio may print warnings before it
+    if begins is None:
         if format_name is not None:
             raise InputError("not JSON", source.path, f"it is no {format_name} file: leave out --format")
         return {}
-    text = source.text()
-    text = text[text.index(first) :]  # fio may print warnings before it
+    text = source.text()[begins.end() - 1 :]
     try:
         data = parse_json(NOT_A_NUMBER.sub("null", text) if "nan" in text else text)
     except json.JSONDecodeError as failed:
-        raise InputError(
-            f"not JSON: {failed.msg}",
-            f"{source.path}:{failed.lineno}",
-            DAMAGED,
-        ) from None
+        line = source.head.count("\n", 0, begins.end()) + failed.lineno
+        raise InputError(f"not JSON: {failed.msg}", f"{source.path}:{line}", DAMAGED) from None
     except ValueError as failed:  # a number of too many digits
         raise InputError(f"not JSON: {str(failed)[:80]}", source.path, "write it again") from None
     return data if isinstance(data, Mapping) else {"": data}

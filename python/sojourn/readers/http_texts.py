@@ -16,8 +16,8 @@ from sojourn.readers.text_source import TextSource
 AB, HEY, HEY_CSV = "ab", "hey", "hey-csv"
 MS = 1e-3
 SHARE = re.compile(r"^ +(\d+)% +(\d+)\b", re.MULTILINE)
-TOTAL = re.compile(r"^Total: +(\d+) +(\d+) +([\d.]+) +(\d+) +(\d+)", re.MULTILINE)
-HEY_SHARE = re.compile(r"^ +(\d+)% in ([\d.]+) secs", re.MULTILINE)
+TOTAL = re.compile(r"^Total: +(\d+) +(\d+) +(\d+(?:\.\d+)?) +(\d+) +(\d+)", re.MULTILINE)
+HEY_SHARE = re.compile(r"^ +(\d+)% in (\d+(?:\.\d+)?) secs", re.MULTILINE)
 STATUS = re.compile(r"^ +\[(\d+)\]\t(\d+) responses", re.MULTILINE)
 ERROR = re.compile(r"^ +\[(\d+)\]\t(?!\d+ responses)", re.MULTILINE)
 
@@ -107,7 +107,7 @@ def read_hey_csv(source: TextSource) -> list[Observation]:
 
 
 def _after(text: str, name: str) -> float | None:
-    found = re.search(rf"^\s*{re.escape(name)}:\s+([\d.]+)\s", text, re.MULTILINE)
+    found = re.search(rf"^\s*{re.escape(name)}:\s+(\d+(?:\.\d+)?)\s", text, re.MULTILINE)
     try:
         return float(found[1]) if found else None
     except ValueError:

@@ -44,7 +44,7 @@ def read(source: TextSource) -> list[Observation]:
         value = number(said, "data", "value")
         if at(said, "type") != "Point" or value is None:
             continue
-        metric = said["metric"]
+        metric = at(said, "metric")
         if metric == "http_req_duration":
             end_s = _unix_s(at(said, "data", "time"), f"{source.path}:{at_line}")
             tags = mapping(at(said, "data", "tags"))

@@ -17,10 +17,12 @@ from sojourn.errors import InputError
 from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation, Windows
 from sojourn.readers.text_source import TextSource
 
-NAME, HISTORY = "locust", "locust-history"
+NAME = "locust"
 MS = 1e-3
 QUANTILE = re.compile(r"(\d+(?:\.\d+)?)%")
-MOST_ROWS = 1_000_000
+MOST_ROWS, MOST_ENDPOINTS = 1_000_000, 10_000
+TOTALS = ("Timestamp", "Total Request Count", "Total Failure Count")
+CUT = "the file was cut off: run Locust again"
 
 
 def matches(head: str) -> bool:
@@ -37,16 +39,18 @@ def read(source: TextSource) -> list[Observation]:
     rows = csv.DictReader(source.lines())
     if is_history(source.head):
         return [_history(source, rows)]
-    found = [_one(str(source.path), row, number) for number, row in enumerate(rows, 2)]
+    found = []
+    for number, row in enumerate(rows, 2):
+        if len(found) >= MOST_ENDPOINTS:
+            raise InputError(f"more than {MOST_ENDPOINTS} rows", source.path, "give fewer")
+        found.append(_one(str(source.path), row, number))
     return sorted(found, key=lambda one: one.name != "")
 
 
 def _one(path: str, row: dict[str, Any], number: int) -> Observation:
     done, bad, rate = (_number(row, name) for name in ("Request Count", "Failure Count", "Requests/s"))
-    if done is None or rate is None:
-        raise InputError(
-            "a row without Request Count or Requests/s", f"{path}:{number}", "the file was cut off: run Locust again"
-        )
+    if done is None or rate is None or None in row.values():
+        raise InputError("a row without Request Count or Requests/s, or its end", f"{path}:{number}", CUT)
     name = "" if row.get("Name") == "Aggregated" else f"{row.get('Type', '')} {row.get('Name', '')}".strip()
     return Observation(
         path, NAME, name, completed=int(done - (bad or 0)), failed=int(bad or 0), throughput_per_s=rate,
@@ -61,11 +65,11 @@ def _history(source: TextSource, rows: csv.DictReader[Any]) -> Observation:
     for number, row in enumerate(rows, 2):
         if number > MOST_ROWS:
             raise InputError(f"more than {MOST_ROWS} rows", source.path, "give fewer")
+        if None in row.values():
+            raise InputError("a row that does not end", f"{source.path}:{number}", CUT)
         if row.get("Name") == "Aggregated":
-            if _number(row, "Timestamp") is None or row.get("Total Request Count") is None:
-                raise InputError(
-                    "a row that does not end", f"{source.path}:{number}", "the file was cut off: run Locust again"
-                )
+            if any(_number(row, name) is None for name in TOTALS):
+                raise InputError(f"a row without {', '.join(TOTALS)}", f"{source.path}:{number}", CUT)
             kept.append(row)
     if len(kept) < 2:
         raise InputError("fewer than two rows Aggregated", source.path, "give the history of a longer run")

@@ -13,6 +13,7 @@ from sojourn.readers.observation import Observation, Requests
 from sojourn.runs.run_folder import RunFolder, run_folders
 
 NAME = "sojourn"
+NEEDED = ("intended_s", "done_s", "failure")
 
 
 def read_folders(path: Path) -> list[Observation]:
@@ -23,12 +24,15 @@ def read_folders(path: Path) -> list[Observation]:
 def _one(path: Path) -> Observation:
     folder = RunFolder.open(path)
     frame = folder.frame("requests")
-    if frame is None or frame.is_empty():
+    if frame is None or frame.is_empty() or not set(NEEDED) <= set(frame.columns):
         raise InputError("no requests.parquet", path, "give the run folder with its records")
+    frame = frame.sort("intended_s")  # records are in order of their ends
     is_open, users, think, rate = _load(folder.manifest)
     start, end = frame["intended_s"].to_numpy(), frame["done_s"].to_numpy()
     weight = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(start.size)
     kept = np.isfinite(start) & np.isfinite(end) & (end >= start)
+    if not kept.any():
+        raise InputError("no request that came and was answered", path, "give a run that sent something")
     ok = frame["failure"].to_numpy() == 0
     whole = bool((weight == 1).all())
     requests = Requests(start[kept], (end - start)[kept], ok[kept], int((~kept).sum())) if whole else None

@@ -13,8 +13,8 @@ from sojourn.readers.text_source import TextSource
 
 NAME = "ycsb"
 MS, US = 1e-3, 1e-6
-ROW = re.compile(r"^\[([\w -]+)\], *([^,]+), *(-?[\d.]+(?:E-?\d+)?)", re.MULTILINE)
-QUANTILE = re.compile(r"([\d.]+)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)", re.IGNORECASE)
+ROW = re.compile(r"^\[([\w -]+)\], *([^,]+), *(-?\d+(?:\.\d+)?(?:E-?\d+)?)", re.MULTILINE)
+QUANTILE = re.compile(r"(\d+(?:\.\d+)?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)", re.IGNORECASE)
 OPTION = re.compile(r"-(threads|target) +(\d+)")
 MAINTENANCE = ("OVERALL", "CLEANUP", "TOTAL_GC")
 
