@@ -20,11 +20,12 @@ from statistics import NormalDist
 
 LARGE = 40.0  # n/2 from which the series of the ratio of gamma functions is exact to the last digits
 SMALLEST = 1e-300
+SETTLED = 3e-16  # of a factor beside 1: the doubles there are 1.1e-16 and 2.2e-16 apart
 MOST_STEPS = 100_000  # of a continued fraction, which needs about sqrt(n)
 
 
 def student_distribution(t: float, degrees: float) -> float:
-    """P(T <= t) with so many degrees of freedom, above 0; `t` any number."""
+    """P(T <= t) with so many degrees of freedom, above 0; `t` any number; NaN where either is NaN."""
     tail = _tail(abs(t), degrees)
     return tail if t < 0 else 1.0 - tail
 
@@ -32,6 +33,8 @@ def student_distribution(t: float, degrees: float) -> float:
 @lru_cache(1024)
 def student_quantile(p: float, degrees: float) -> float:
     """Quantile `p` in (0, 1) of Student's t with so many degrees of freedom, at least 1."""
+    if math.isnan(degrees):
+        return math.nan
     if not 0.0 < p < 1.0:
         return math.copysign(math.inf, p - 0.5) if p in (0.0, 1.0) else math.nan
     if p == 0.5:
@@ -82,6 +85,8 @@ def _tail(t: float, n: float) -> float:
 
 def _fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function (26.5.8), by Lentz's method."""
+    if math.isnan(x):  # which would never settle
+        return math.nan
     c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1.0))
     value = d
     for m in range(1, MOST_STEPS):
@@ -92,7 +97,7 @@ def _fraction(a: float, b: float, x: float) -> float:
             d = 1.0 / _away(1.0 + part * d)
             c = _away(1.0 + part / c)
             value *= d * c
-        if abs(d * c - 1.0) < 1e-16:
+        if abs(d * c - 1.0) < SETTLED:
             break
     return value
 
