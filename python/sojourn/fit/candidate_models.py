@@ -76,11 +76,15 @@ def _is_count(value: object) -> bool:
 
 
 def candidates(runs: FitRuns) -> dict[str, Model]:
-    """Name → model with unknowns. Raises InputError for runs whose load is not known."""
+    """Name → model with unknowns. Raises InputError for runs whose load is not known, or is a rate in some and users in others."""
     first = runs.runs[0]
-    users = "users" in first.factors
-    if not users and "rate_per_s" not in first.factors:
+    kinds = {next((name for name in ("users", "rate_per_s") if name in run.factors), "") for run in runs.runs}
+    if "" in kinds:
         raise InputError("neither rate_per_s nor users among the factors", "runs", "give runs with a known load")
+    if len(kinds) > 1:
+        remedy = "give those with a rate, or those with users; or a model file"
+        raise InputError("rate_per_s in some and users in others", "runs", remedy)
+    users = "users" in kinds
     counts = sorted({1, 2, 4, *([first.cores] if first.cores else [])})
     servers = [
         *(_ServerCount(int(first.factors[name]), name) for name in whole_factors(runs)),
@@ -181,7 +185,7 @@ def _is_cpu_time(runs: FitRuns) -> bool:
     cpu = next((run.busy[name] for name in _watched(runs) if not name.startswith("disk") and name in run.busy), 0.0)
     means = [run.means.get(("", metric)) for metric in ("throughput", "response_time")]
     done, response_s = (one[0] if one else 0.0 for one in means)
-    return done > 0 and cpu / done > MOSTLY * response_s
+    return done > 0 and response_s > 0 and cpu / done > MOSTLY * response_s
 
 
 def _watched(runs: FitRuns) -> list[str]:
