@@ -22,7 +22,7 @@ import polars as pl
 import sojourn as sj
 from sojourn.fit import FittedModel
 from sojourn.model import Closed
-from sojourn.observe import Observation, observe_files
+from sojourn.observe import ObservedService, observe_files
 from sojourn.observe.observed_windows import ObservedWindow
 
 LEARNT_S = 1800.0
@@ -91,7 +91,7 @@ def as_seen(model: sj.Model, window: ObservedWindow, by_rates: bool) -> tuple[sj
 
 
 def rows(
-    name: str, fitted: FittedModel, rest: Observation, folder: Path, by_rates: bool
+    name: str, fitted: FittedModel, rest: ObservedService, folder: Path, by_rates: bool
 ) -> Iterator[dict[str, object]]:
     """A row a window, class and estimator."""
     models = {own: with_demands(fitted.model, of) for own, of in estimates(folder, name).items()}
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str]) -> None:
         table.write_csv(asked.out)
 
 
-def fit(learnt: Observation) -> FittedModel:
+def fit(learnt: ObservedService) -> FittedModel:
     """Of run folders in a folder of its own, as `sojourn fit` does."""
     from tempfile import TemporaryDirectory
 

@@ -14,7 +14,7 @@ from sojourn.terminal import say
 from sojourn.units import duration_s, number
 
 if TYPE_CHECKING:
-    from sojourn.observe import Observation
+    from sojourn.observe import ObservedService
 
 FILES_WINDOW, PROMETHEUS_WINDOW = "60s", "5m"
 
@@ -54,7 +54,7 @@ def observe(
     """
     from sojourn.observe import observe_files
 
-    if sources[0].startswith("prometheus"):
+    if "://" in sources[0]:
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
     for option, given in (("--map", series is not None), ("--suggest-map", suggest)):
         if given:
@@ -124,7 +124,7 @@ def _instant(text: str, place: str) -> float | None:
     return -duration_s(text[1:], place) if text.startswith("-") else duration_s(text, place)
 
 
-def _write(seen: Observation, out: Path) -> None:
+def _write(seen: ObservedService, out: Path) -> None:
     from sojourn.observe.observe_files import MODEL
 
     folders = seen.write(out)

@@ -10,9 +10,9 @@ from names · `observe_prometheus` windows from counters.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sojourn.observe.observe_files import Observation as Observation
+    from sojourn.observe.observe_files import ObservedService as ObservedService
     from sojourn.observe.observe_files import observe_files as observe_files
 else:
     from lazy_loader import attach
 
-    __getattr__, __dir__, __all__ = attach(__name__, submod_attrs={"observe_files": ["Observation", "observe_files"]})
+    __getattr__, __dir__, __all__ = attach(__name__, submod_attrs={"observe_files": ["ObservedService", "observe_files"]})

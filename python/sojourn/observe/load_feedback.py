@@ -27,8 +27,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.stats.in_flight import in_flight
+
 Array = NDArray[np.float64]
 MOST_USERS = 2000
+DIGITS = 6  # of a time in s: an answer and a request less apart are of one moment
 SURE = 6.0  # of a natural logarithm of likelihoods
 NEAR = 1.353  # of the same: half of the 90 % quantile of a chi squared with one degree
 
@@ -44,10 +47,7 @@ class UnderWay:
     def of(came_s: Array, took_s: Array, start_s: float, end_s: float) -> UnderWay:
         """Of requests in order of arrival, (requests,) each; only what lies in [start_s, end_s) counts. A request that came and was
         answered in the same moment came first."""
-        times = np.concatenate([came_s, came_s + took_s])
-        step = np.concatenate([np.ones(len(came_s)), -np.ones(len(came_s))])
-        order = np.lexsort((-step, np.round(times, 6)))
-        times, step = times[order], step[order]
+        times, step = in_flight(came_s, came_s + took_s, answers_first=False, digits=DIGITS)
         before = np.concatenate([[0.0], np.cumsum(step)]).astype(np.intp)[:-1]
         size = int(before.max(initial=0)) + 1
         clipped = np.clip(np.concatenate([[start_s], times, [end_s]]), start_s, end_s)

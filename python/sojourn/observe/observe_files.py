@@ -11,7 +11,7 @@ from sojourn.files.writing import write_output
 from sojourn.model import Model
 from sojourn.observe.first_model import first_model
 from sojourn.observe.log_windows import log_windows
-from sojourn.observe.observed_windows import ObservedWindow
+from sojourn.observe.observed_windows import ObservedWindow, check_length
 from sojourn.observe.request_log import REMEDY, RequestLog, is_request_log, read_csv, read_request_log, together
 from sojourn.observe.utilisation_series import UtilisationSeries, read_utilisation
 from sojourn.observe.what_is_told import notes
@@ -22,7 +22,7 @@ LEAST_WINDOWS = 2
 
 
 @dataclass(frozen=True)
-class Observation:
+class ObservedService:
     """`windows` in order of time; `users`: class → users, of a load that waits for its answers; `model`: of them, with unknowns, None where
     no resource was watched; `capacity`: resource → servers; `notes`: what these hours can tell."""
 
@@ -41,20 +41,20 @@ class Observation:
         return found
 
 
-def observation(
+def observed_service(
     windows: Sequence[ObservedWindow],
     users: Mapping[str, int],
     capacity: Mapping[str, float],
     source: str,
     more: Sequence[str] = (),
-) -> Observation:
+) -> ObservedService:
     """Of windows, with the model and the notes, those of the load (`more`) too. Raises InputError where too few have an answer."""
     used = [one for one in windows if one.response_s is not None]
     if len(used) < LEAST_WINDOWS:
         remedy = "observe for longer, or give a shorter --window"
         raise InputError(f"{len(used)} of {len(windows)} windows with answers", source, remedy)
     said = [*notes(used, users), *more]
-    return Observation(used, users, capacity, source, first_model(used, users, capacity), said)
+    return ObservedService(used, users, capacity, source, first_model(used, users, capacity), said)
 
 
 def observe_files(
@@ -64,7 +64,7 @@ def observe_files(
     start_s: float | None = None,
     end_s: float | None = None,
     capacity: Mapping[str, float] | None = None,
-) -> Observation:
+) -> ObservedService:
     """Request logs and utilisation series (CSV; which is which their columns say), cut into windows of `window_s`.
 
     `start_s`, `end_s`: seconds after the first request, or, where they are negative, before the last; everything where they are None.
@@ -73,8 +73,7 @@ def observe_files(
     Raises:
         InputError: a file is neither, no request log is there, or too few windows have answers.
     """
-    if window_s <= 0:
-        raise InputError(window_s, "window", "give a positive time, such as 60s")
+    check_length(window_s)
     logs: list[RequestLog] = []
     series: list[UtilisationSeries] = []
     for path in map(Path, paths):
@@ -89,7 +88,7 @@ def observe_files(
     first, last = float(log.came_s[0]), float(log.came_s[-1])
     start, end = _instant(start_s, first, first, last), _instant(end_s, last, first, last)
     windows, users, more = log_windows(log, series, start, end, window_s)
-    return observation(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths), more)
+    return observed_service(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths), more)
 
 
 def _instant(given: float | None, usual: float, first: float, last: float) -> float:

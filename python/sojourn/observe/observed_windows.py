@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sojourn.errors import InputError
+
+MOST_WINDOWS = 100_000
+LEAST_S = 1.0  # of a window
+
 
 @dataclass(frozen=True)
 class ClassMeans:
@@ -41,3 +46,18 @@ class ObservedWindow:
         known = [one for one in self.classes.values() if one.response_s is not None and one.rate_per_s > 0]
         done = sum(one.rate_per_s for one in known)
         return sum(one.rate_per_s * (one.response_s or 0.0) for one in known) / done if done else None
+
+
+def check_count(count: float, start_s: float, end_s: float) -> float:
+    """The number of windows. InputError where there are too many: each is a folder."""
+    if count >= MOST_WINDOWS + 1:
+        said = f"{int(count)} windows from {start_s:.10g} to {end_s:.10g} (Unix time, s)"
+        remedy = f"give a longer one, or look whether all times are in the unit that is said: at most {MOST_WINDOWS} windows"
+        raise InputError(said, "--window", remedy)
+    return count
+
+
+def check_length(window_s: float) -> None:
+    """InputError for windows of which two could begin in one second: their folders are named by it."""
+    if not window_s >= LEAST_S:
+        raise InputError(f"{window_s:g} s", "--window", f"give at least {LEAST_S:g} s, such as 60s")

@@ -1,13 +1,15 @@
 """A request log as CSV: when each request came, and how long it took or when it was answered.
 
 A column says its unit in its name: `arrival_s`, `start_ms`, `response_s`, `latency_us`, `done_ms`. Two of the three (came, took, done) are
-needed; where all are there, the two that are finest are taken. A column `class` names the class; without one the file is one
-class. Gzip is read as it is.
+needed; where all are there, the two of the finest units are taken. A column `class` names the class; without one the file is one
+class. A file packed by gzip is unpacked, within a limit.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +19,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.errors import InputError
+from sojourn.files.reading import MIB, MOST_LOG_BYTES, opened
+from sojourn.units import UNITS_S
 
 Array = NDArray[np.float64]
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNITS = {name: UNITS_S[name] for name in ("s", "ms", "us", "ns")}
 CAME = ("arrival", "start", "intended", "sent", "received", "time", "timestamp")
 TOOK = ("response", "response_time", "latency", "duration", "elapsed")
 DONE = ("done", "end", "completed")
 CLASS = ("class", "label", "route", "handler")
 TIMED = re.compile(r"(?P<name>[a-z_]+?)_(?P<unit>s|ms|us|ns)")
 MOST_ROWS = 50_000_000
+MOST_UNPACKED_BYTES = 2048 * MIB
+PACKED = (b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # zstd and zlib, which polars would unpack without a limit
+LATEST_S = 1e11  # the year 5138: a later time is of another unit
 MOST_CLASSES = 20
 REMEDY = "name the columns with their units: arrival_s,response_s or start_ms,latency_ms or arrival_s,done_s, and class"
 
@@ -46,16 +53,39 @@ class RequestLog:
 
 
 def read_csv(path: Path, remedy: str) -> pl.DataFrame:
-    """All rows. InputError for what cannot be read as CSV with a header, and more than MOST_ROWS rows."""
+    """All rows. InputError for what cannot be read as CSV with a header, and for more than MOST_ROWS rows."""
     try:
-        found = pl.read_csv(path, n_rows=MOST_ROWS + 1, infer_schema_length=10_000)
+        found = pl.read_csv(_plain(path, remedy), n_rows=MOST_ROWS + 1, infer_schema_length=10_000, glob=False)
     except OSError as error:
         raise InputError(error.strerror or str(error), path, "give a CSV file that can be read") from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise InputError(f"not CSV: {str(error).splitlines()[0]}", path, remedy) from None
     if found.height > MOST_ROWS:
         raise InputError(f"more than {MOST_ROWS} rows", path, "give a part of it")
-    return found.rename({name: name.strip().lower() for name in found.columns})
+    names = [name.strip().lower() for name in found.columns]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two columns {twice!r}", path, "remove or rename one")
+    found.columns = names
+    return found
+
+
+def _plain(path: Path, remedy: str) -> Path | bytes:
+    """What polars is to read: a plain file as it is, or what gzip packed. InputError for a pipe, a folder, and what is too large."""
+    with opened(path, remedy, MOST_LOG_BYTES) as file:
+        begin = file.peek(4)[:4]
+        if begin.startswith(PACKED):
+            raise InputError("packed, and not by gzip", path, "unpack it, or pack it by gzip")
+        if not begin.startswith(b"\x1f\x8b"):
+            return path
+        try:
+            held = gzip.GzipFile(fileobj=file).read(MOST_UNPACKED_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as failed:
+            raise InputError(f"cannot be unpacked: {failed}", path, remedy) from None
+    if held.startswith((b"\x1f\x8b", *PACKED)):
+        raise InputError("packed twice", path, "unpack it once")
+    if len(held) > MOST_UNPACKED_BYTES:
+        raise InputError(f"more than {MOST_UNPACKED_BYTES // MIB} MiB unpacked", path, "give a part of it")
+    return held
 
 
 def is_request_log(columns: Sequence[str]) -> bool:
@@ -74,8 +104,9 @@ def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLo
     if frame.is_empty():
         raise InputError("no row", path, "give a log with requests")
     there = _named(frame.columns)
-    parts = {kind: next((n for n in names if n in there), None) for kind, names in _KINDS.items()}
-    given = {kind: _seconds(frame, there[name], path) for kind, name in parts.items() if name is not None}
+    parts = {kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))}
+    finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
+    given = {kind: _seconds(frame, parts[kind], path, LATEST_S if kind != "took" else np.inf) for kind in finest}
     if len(given) < 2:
         raise InputError(f"columns {', '.join(frame.columns)}", path, REMEDY)
     took = given["took"] if "took" in given else given["done"] - given["came"]
@@ -88,7 +119,7 @@ def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLo
     return RequestLog(came[order], took[order], of[order], names)
 
 
-_KINDS: Mapping[str, Sequence[str]] = {"came": CAME, "took": TOOK, "done": DONE}
+_KINDS: Mapping[str, Sequence[str]] = {"took": TOOK, "came": CAME, "done": DONE}
 
 
 def _named(columns: Sequence[str]) -> dict[str, str]:
@@ -97,15 +128,22 @@ def _named(columns: Sequence[str]) -> dict[str, str]:
     return {match["name"]: one for match, one in reversed(list(found)) if match}
 
 
-def _seconds(frame: pl.DataFrame, column: str, path: Path) -> Array:
-    unit = UNITS[column.rpartition("_")[2]]
+def _unit_s(column: str) -> float:
+    return UNITS[column.rpartition("_")[2]]
+
+
+def _seconds(frame: pl.DataFrame, column: str, path: Path, most_s: float) -> Array:
+    """InputError for what is no number, and for one beyond `most_s`."""
     values = frame[column]
     if not values.dtype.is_numeric():
         raise InputError(f"a {column} that is no number", path, "give numbers; a time of day as Unix time")
-    times = values.cast(pl.Float64).to_numpy() * unit
+    times = values.cast(pl.Float64).to_numpy() * _unit_s(column)
     if not np.isfinite(times).all():
         row = int(np.flatnonzero(~np.isfinite(times))[0])
         raise InputError(f"no {column}", f"{path}: row {row + 2}", "remove the row, or write the number")
+    if (np.abs(times) > most_s).any():
+        row = int(np.flatnonzero(np.abs(times) > most_s)[0])
+        raise InputError(f"{times[row]:.4g} s", f"{path}: row {row + 2}, {column}", "name the column with its unit: _ms, _us, _ns")
     return np.asarray(times, float)
 
 

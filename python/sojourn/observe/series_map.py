@@ -23,9 +23,10 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.file_errors import line_of, meant
 from sojourn.files.reading import read_toml
+from sojourn.units import UNITS_S
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest-map` writes a first one"
+UNITS = {name: UNITS_S[name] for name in ("s", "ms", "us")}
 OF_CLASS, OF_RESOURCE = ("requests", "seconds", "unit"), ("busy", "gauge", "cores")
 
 

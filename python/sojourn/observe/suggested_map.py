@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 
 from sojourn.errors import InputError
 from sojourn.observe.prometheus_http import PrometheusServer, selectors
@@ -61,10 +62,15 @@ def _rank(base: str) -> int:
 def _classes(server: PrometheusServer, base: str) -> Iterable[str]:
     unit = "ms" if base.endswith(("_milliseconds", "_ms")) else "us" if base.endswith(("_microseconds", "_us")) else "s"
     label, values = _routes(server, f"{base}_count")
+    taken: set[str] = set()
     for value in values or [""]:
         matcher = f"{{{label}={json.dumps(value)}}}" if label else ""
+        name = plain_name(value) if value else "request"
+        numbered = chain([name], (f"{name}_{k}" for k in count(2)))
+        name = next(one for one in numbered if one not in taken)
+        taken.add(name)
         yield ""
-        yield f"[classes.{plain_name(value) if value else 'request'}]"
+        yield f"[classes.{name}]"
         yield f"requests = {_text(f'{base}_count{matcher}')}"
         yield f"seconds = {_text(f'{base}_sum{matcher}')}"
         if unit != "s":

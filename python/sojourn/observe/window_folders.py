@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,9 +45,17 @@ def write_windows(
     named. `source`: where it was observed.
 
     Raises:
-        RunFolderError: a folder is there, or cannot be written.
+        RunFolderError: a folder is there, or cannot be written; then none of them is left.
     """
-    return [_written(out / _name(window), window, users, capacity, source) for window in windows]
+    written: list[Path] = []
+    try:
+        for window in windows:
+            written.append(_written(out / _name(window), window, users, capacity, source))
+    except BaseException:  # also where it is interrupted: half of the windows would be taken for all
+        for path in written:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+    return written
 
 
 def _name(window: ObservedWindow) -> str:
