@@ -139,3 +139,23 @@ def test_every_finding_says_all_that_is_asked_of_it() -> None:
             and one.numbers
             and one.sure in ("certain", "likely", "possible")
         )
+
+
+@pytest.mark.parametrize(
+    ("tool", "sure"),
+    [("wrk", "certain"), ("ab", "certain"), ("k6", "likely"), ("gatling", "likely"), ("jmeter", "likely"), ("csv", "likely")],
+)
+def test_users_that_may_have_several_requests_at_once_are_accused_as_likely(tool: str, sure: str) -> None:
+    """10/s x 100 ms = 1 request at once, of 0.8 users; and 10/s x (100 + 200 ms) = 3 users, of 2."""
+    more = replace(LOAD, tool=tool, users=0.8, open_loop=False)
+    (finding,) = [one for one in check_observations([more]).findings if one.law == "littles_law"]
+    assert finding.sure == sure
+    thinking = replace(LOAD, tool=tool, users=2, think_s=0.2, open_loop=False)
+    (finding,) = [one for one in check_observations([thinking]).findings if one.law == "interactive_law"]
+    assert finding.sure == sure
+
+
+@pytest.mark.parametrize(("tool", "sure"), [("sadf", "certain"), ("csv", "likely")])
+def test_more_than_all_of_a_resource_may_be_percent_in_a_csv(tool: str, sure: str) -> None:
+    found = check_observations([replace(LOAD, tool=tool, busy={"cpu": 1.2})]).findings
+    assert [one.sure for one in found] == [sure]

@@ -1,5 +1,7 @@
 """Whether a load waits for its answers: logs simulated beside the test, by a loop of their own."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from simulated_logs import Log, closed, served, windows
@@ -56,3 +58,29 @@ def test_nor_is_one_whose_rate_changes_by_the_hour(seed: int) -> None:
 def test_nothing_is_said_of_nothing() -> None:
     assert feedback([]).users is None
     assert feedback([UnderWay.of(np.array([]), np.array([]), 0.0, 1.0)]).users is None
+
+
+def test_the_gain_is_that_of_the_two_likelihoods() -> None:
+    """a = (5, 3, 1) requests in T = (1, 2, 1.5) s with 0, 1, 2 under way, by the sums of the module's own text."""
+    a, t, k = np.array([5.0, 3.0, 1.0]), np.array([1.0, 2.0, 1.5]), np.arange(3.0)
+    rate = a.sum() / t.sum()
+    gains = []
+    for users in range(3, 2001):
+        think_s = t @ (users - k) / a.sum()
+        r = (users - k) / think_s
+        gains.append(a @ np.log(r) - t @ r - (a.sum() * np.log(rate) - t.sum() * rate))
+    found = feedback([UnderWay(a, t)])
+    assert found.users == 3 + int(np.argmax(gains))
+    assert found.gain == pytest.approx(max(gains))
+
+
+def test_thousands_of_requests_under_way_fit_into_memory() -> None:
+    """As many as 6000, while nothing was answered; a table of them by users is 288 MB, and there were several."""
+    outage = UnderWay(np.ones(6000), np.full(6000, 0.01))
+    tracemalloc.start()
+    try:
+        found = feedback([outage, outage])
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()
+    assert found.users is None  # the same rate whatever was under way: an open load

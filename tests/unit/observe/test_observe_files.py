@@ -89,7 +89,7 @@ def test_files_without_requests_are_refused(tmp_path: Path) -> None:
         observe_files([cpu])
     with pytest.raises(InputError, match="windows with answers"):
         observe_files(_day(tmp_path, windows=3), window_s=3600)
-    with pytest.raises(InputError, match="positive"):
+    with pytest.raises(InputError, match="at least 1 s"):
         observe_files([cpu], window_s=0)
 
 
@@ -104,3 +104,13 @@ def test_the_verb_says_what_was_seen_and_what_comes_next(tmp_path: Path) -> None
     assert "unknown" not in sj.Model.read(out / "model.toml").name
     again = CliRunner().invoke(command_line(["observe"]), ["observe", *files, "--out", str(out)])
     assert isinstance(again.exception, InputError)
+
+
+def test_a_file_whose_name_begins_like_a_server_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, cpu = _day(tmp_path, windows=6)
+    log.rename(tmp_path / "prometheus.csv")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(command_line(["observe"]), ["observe", "prometheus.csv", str(cpu), "--out", "week"])
+    assert done.exit_code == 0, done.output
+    other = CliRunner().invoke(command_line(["observe"]), ["observe", "http://127.0.0.1:9090", "--out", "week2"])
+    assert "write prometheus://HOST:9090" in str(other.exception)

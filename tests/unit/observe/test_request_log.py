@@ -1,6 +1,7 @@
 """Request logs and utilisation series as CSV: what is read, and what is refused by name."""
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,50 @@ def test_a_series_that_cannot_be_says_where_and_what_to_do(tmp_path: Path, lines
     with pytest.raises(InputError, match=said) as caught:
         read_utilisation(_file(tmp_path, "cpu.csv", *lines))
     assert "cpu.csv" in str(caught.value)
+
+
+def test_of_three_times_the_two_of_the_finest_units_are_taken(tmp_path: Path) -> None:
+    """It came at 1.05 s: the whole second is the coarsest of the three."""
+    log = read_request_log(_file(tmp_path, "x.csv", "arrival_s,done_ms,response_ms", "1,1300,250"))
+    assert (log.came_s.tolist(), log.took_s.tolist()) == ([pytest.approx(1.05)], [pytest.approx(0.25)])
+    log = read_request_log(_file(tmp_path, "y.csv", "arrival_ms,done_ms,response_s", "1050,1300,1"))
+    assert (log.came_s.tolist(), log.took_s.tolist()) == ([pytest.approx(1.05)], [pytest.approx(0.25)])
+
+
+def test_a_name_is_no_pattern(tmp_path: Path) -> None:
+    _file(tmp_path, "log1.csv", "arrival_s,response_s", "1,0.1")
+    assert read_request_log(_file(tmp_path, "log[1].csv", "arrival_s,response_s", "2,0.2")).came_s.tolist() == [2.0]
+
+
+def test_what_is_no_plain_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match="a pipe"):
+        read_csv(tmp_path / "pipe.csv", "")
+    with pytest.raises(InputError, match="a folder"):
+        read_csv(tmp_path, "")
+
+
+def test_what_is_packed_is_unpacked_within_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path := tmp_path / "log.csv").write_bytes(gzip.compress(b"arrival_s,response_s\n" + b"1,0.1\n" * 1000))
+    assert read_request_log(path).came_s.size == 1000
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read_request_log(path)
+    for packed, said in ((b"\x28\xb5\x2f\xfd\x00", "not by gzip"), (gzip.compress(gzip.compress(b"a")), "packed twice")):
+        path.write_bytes(packed)
+        with pytest.raises(InputError, match=said):
+            read_request_log(path)
+    monkeypatch.setattr("sojourn.observe.request_log.MOST_UNPACKED_BYTES", 5000)
+    path.write_bytes(gzip.compress(b"arrival_s,response_s\n" + b"1,0.1\n" * 1000))
+    with pytest.raises(InputError, match="MiB unpacked"):
+        read_request_log(path)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="two columns 'arrival_s'"):
+        read_request_log(_file(tmp_path, "x.csv", "Arrival_s, arrival_s,response_s", "1,2,0.1"))
+
+
+def test_times_of_another_unit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="row 3, arrival_s"):
+        read_request_log(_file(tmp_path, "x.csv", "arrival_s,response_s", "1795708800,0.1", "1795708800000,0.1"))

@@ -114,7 +114,7 @@ def test_locust(tmp_path: Path) -> None:
 
 
 def test_a_table_of_loads(tmp_path: Path) -> None:
-    first, second = written(tmp_path, "users,throughput_per_s,mean_ms,p99_ms,utilisation\n1,10,5,9,0.5\n4,30,9,30,90\n")
+    first, second = written(tmp_path, "users,throughput_per_s,mean_ms,p99_ms,utilisation\n1,10,5,9,0.5\n4,30,9,30,0.9\n")
     assert (first.users, first.mean_s, first.quantiles, first.busy) == (
         1,
         0.005,
@@ -122,6 +122,32 @@ def test_a_table_of_loads(tmp_path: Path) -> None:
         {"busy": 0.5},
     )
     assert second.busy == {"busy": 0.9} and second.name == "line 3"
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "shares"),
+    [
+        ("utilisation", (1.2, 40, 80), (0.012, 0.4, 0.8)),  # an idle one among others: the column is in percent
+        ("utilisation", (0.2, 0.9, 1.3), (0.2, 0.9, 1.3)),
+        ("cpu_percent", (0.5, 1.0, 1.2), (0.005, 0.01, 0.012)),
+        ("cpu %", (0.5, 1.0, 1.2), (0.005, 0.01, 0.012)),
+    ],
+)
+def test_a_utilisation_is_in_percent_as_a_column(
+    name: str, said: tuple[float, ...], shares: tuple[float, ...], tmp_path: Path
+) -> None:
+    rows = "".join(f"{k},10,5,{value}\n" for k, value in enumerate(said, 1))
+    found = written(tmp_path, f"users,throughput_per_s,mean_ms,{name}\n{rows}")
+    assert [one.busy["busy"] for one in found] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize("text", [JTL, XML, GATLING, LOG, COLUMNS], ids=["jtl", "xml", "gatling", "log", "csv"])
+def test_cut_off_anywhere(text: str, tmp_path: Path) -> None:
+    for size in range(1, len(text)):
+        try:
+            written(tmp_path, text[:size])
+        except InputError as error:
+            assert error.remedy
 
 
 def test_oha(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import mpmath as mp
 import pytest
 
+from sojourn.stats import student
 from sojourn.stats.student import student_distribution, student_quantile
 
 # Abramowitz and Stegun (1964), table 26.10: A(t|n) two-sided 0.9, 0.95, 0.99
@@ -44,3 +45,26 @@ def test_the_ends() -> None:
     assert student_distribution(-math.inf, 7) == 0.0 and student_distribution(0.0, 7) == 0.5
     assert student_quantile(0.5, 3) == 0.0 and student_quantile(1.0, 3) == math.inf
     assert math.isnan(student_quantile(1.5, 3))
+
+
+def test_a_fraction_ends_where_doubles_settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last factor stays one unit in the last place beside 1 it went on for 100 000 steps; two calls a half of a step."""
+    count = 0
+
+    def counted(value: float) -> float:
+        nonlocal count
+        count += 1
+        return value if abs(value) > 1e-300 else 1e-300
+
+    monkeypatch.setattr(student, "_away", counted)
+    most = 0
+    for degrees in range(1, 200):
+        for t in (0.01, 0.3, 0.7, 1.1, 2.3, 4.9, 12.0):
+            count = 0
+            student_distribution(t, degrees)
+            most = max(most, count)
+    assert most < 1000
+    count = 0
+    assert math.isnan(student_distribution(math.nan, 5)) and math.isnan(student_distribution(1.0, math.nan))
+    assert math.isnan(student_quantile(0.9, math.nan))
+    assert count < 20
