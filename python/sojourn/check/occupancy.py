@@ -17,8 +17,8 @@ SMALL_SHARE = 0.001  # of failures: their time is in no mean
 SEVERAL = {"k6", "gatling", "jmeter", "csv"}  # whose users may have several requests at once, or whose files do not say
 CAUSES = {
     "k6": "a script that sends several requests at once (`http.batch`) does this; else the times are of something else than the requests",
-    "gatling": "a scenario that fetches several at once (`resources`, `inferHtmlResources`) does this; else the times are of something else "
-    "than the requests",
+    "gatling": "a scenario that fetches several at once (`resources`, `inferHtmlResources`) does this; else the times are of something "
+    "else than the requests",
     "jmeter": "rows of Transaction Controllers, which sum up others, do this where the file has no column responseMessage, and parallel "
     "downloads do; else the times are of something else than the requests",
     "csv": "users that have several requests at once do this; else throughput and response times belong to different requests or runs",

@@ -31,7 +31,8 @@ CLASS = ("class", "label", "route", "handler")
 TIMED = re.compile(r"(?P<name>[a-z_]+?)_(?P<unit>s|ms|us|ns)")
 MOST_ROWS = 50_000_000
 MOST_UNPACKED_BYTES = 2048 * MIB
-PACKED = (b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # zstd and zlib, which polars would unpack without a limit
+# zstd and zlib, which polars would unpack without a limit
+PACKED = (b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 LATEST_S = 1e11  # the year 5138: a later time is of another unit
 MOST_CLASSES = 20
 REMEDY = "name the columns with their units: arrival_s,response_s or start_ms,latency_ms or arrival_s,done_s, and class"

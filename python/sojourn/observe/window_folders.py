@@ -50,7 +50,8 @@ def write_windows(
     written: list[Path] = []
     try:
         for window in windows:
-            written.append(_written(out / _name(window), window, users, capacity, source))
+            path = _written(out / _name(window), window, users, capacity, source)
+            written.append(path)
     except BaseException:  # also where it is interrupted: half of the windows would be taken for all
         for path in written:
             shutil.rmtree(path, ignore_errors=True)

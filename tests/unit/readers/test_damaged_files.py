@@ -67,7 +67,8 @@ def test_a_point_of_k6_without_a_metric(tmp_path: Path) -> None:
 
 def test_numbers_that_are_none(tmp_path: Path) -> None:
     """`1.2.3`, as a log has it that was written by two at once."""
-    ycsb = "[OVERALL], RunTime(ms), 1000\n[READ], Operations, 90\n[READ], AverageLatency(us), 2.0.5\n[READ], 9.9.9thPercentileLatency(us), 5\n"
+    ycsb = "[OVERALL], RunTime(ms), 1000\n[READ], Operations, 90\n[READ], AverageLatency(us), 2.0.5\n"
+    ycsb += "[READ], 9.9.9thPercentileLatency(us), 5\n"
     assert read_observations(written(tmp_path, ycsb))[0].completed == 90
     wrk = (FOLDER / "wrk_one.txt").read_text().replace("Requests/sec:", "Requests/sec: 1.2.3\n#")
     with pytest.raises(InputError, match="Requests/sec"):
