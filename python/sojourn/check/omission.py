@@ -60,7 +60,9 @@ def _beyond_all_others(facts: Facts, begins: Array, gaps: Array) -> Array:
     waited = longest_waited(begins, gaps, facts.requests.start_s, facts.requests.end_s)
     longest = np.zeros(sizes.size + 1)  # response by the longest gap that it waited through: none, or the k-th
     np.maximum.at(longest, np.searchsorted(sizes, waited, side="right"), response)
-    beyond = np.flatnonzero(np.maximum.accumulate(longest)[:-1] * VOID < sizes)  # of those that waited through no gap of that size
+    beyond = np.flatnonzero(
+        np.maximum.accumulate(longest)[:-1] * VOID < sizes
+    )  # of those that waited through no gap of that size
     return gaps[gaps >= sizes[beyond[0]]] if beyond.size else gaps[:0]
 
 

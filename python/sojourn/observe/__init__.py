@@ -15,4 +15,6 @@ if TYPE_CHECKING:
 else:
     from lazy_loader import attach
 
-    __getattr__, __dir__, __all__ = attach(__name__, submod_attrs={"observe_files": ["ObservedService", "observe_files"]})
+    __getattr__, __dir__, __all__ = attach(
+        __name__, submod_attrs={"observe_files": ["ObservedService", "observe_files"]}
+    )

@@ -52,7 +52,9 @@ def check_count(count: float, start_s: float, end_s: float) -> float:
     """The number of windows. InputError where there are too many: each is a folder."""
     if count >= MOST_WINDOWS + 1:
         said = f"{int(count)} windows from {start_s:.10g} to {end_s:.10g} (Unix time, s)"
-        remedy = f"give a longer one, or look whether all times are in the unit that is said: at most {MOST_WINDOWS} windows"
+        remedy = (
+            f"give a longer one, or look whether all times are in the unit that is said: at most {MOST_WINDOWS} windows"
+        )
         raise InputError(said, "--window", remedy)
     return count
 

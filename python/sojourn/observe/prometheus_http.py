@@ -115,7 +115,11 @@ class PrometheusServer:
         try:
             with self._opened(url) as answer:
                 return self._read(answer, until_s)
-        except (OSError, HTTPException, ValueError) as error:  # a name of a host with a label that is too long is a ValueError
+        except (
+            OSError,
+            HTTPException,
+            ValueError,
+        ) as error:  # a name of a host with a label that is too long is a ValueError
             said = getattr(error, "reason", None) or error or type(error).__name__
             raise ServiceError(_plain(said), self.name, "see whether the server runs, and answers in time") from None
 

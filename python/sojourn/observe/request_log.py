@@ -105,7 +105,9 @@ def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLo
     if frame.is_empty():
         raise InputError("no row", path, "give a log with requests")
     there = _named(frame.columns)
-    parts = {kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))}
+    parts = {
+        kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))
+    }
     finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
     given = {kind: _seconds(frame, parts[kind], path, LATEST_S if kind != "took" else np.inf) for kind in finest}
     if len(given) < 2:
@@ -144,7 +146,9 @@ def _seconds(frame: pl.DataFrame, column: str, path: Path, most_s: float) -> Arr
         raise InputError(f"no {column}", f"{path}: row {row + 2}", "remove the row, or write the number")
     if (np.abs(times) > most_s).any():
         row = int(np.flatnonzero(np.abs(times) > most_s)[0])
-        raise InputError(f"{times[row]:.4g} s", f"{path}: row {row + 2}, {column}", "name the column with its unit: _ms, _us, _ns")
+        raise InputError(
+            f"{times[row]:.4g} s", f"{path}: row {row + 2}, {column}", "name the column with its unit: _ms, _us, _ns"
+        )
     return np.asarray(times, float)
 
 

@@ -49,7 +49,9 @@ def _one(
     depth = number(options, "iodepth") or 1.0
     if str(options.get("ioengine", "")) in ("psync", "sync", "pvsync", "pvsync2", "mmap"):
         depth = 1.0  # these engines wait for each
-    together = "group_reporting" in options and str(options["group_reporting"]) != "0"  # else each of `numjobs` has an entry of its own
+    together = (
+        "group_reporting" in options and str(options["group_reporting"]) != "0"
+    )  # else each of `numjobs` has an entry of its own
     jobs = (number(options, "numjobs") or 1.0) if together else 1.0
     users = depth * jobs if alone else None
     user, system = number(job, "usr_cpu"), number(job, "sys_cpu")

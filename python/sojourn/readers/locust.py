@@ -39,7 +39,7 @@ def read(source: TextSource) -> list[Observation]:
     rows = csv.DictReader(source.lines())
     if is_history(source.head):
         return [_history(source, rows)]
-    found = []
+    found: list[Observation] = []
     for number, row in enumerate(rows, 2):
         if len(found) >= MOST_ENDPOINTS:
             raise InputError(f"more than {MOST_ENDPOINTS} rows", source.path, "give fewer")

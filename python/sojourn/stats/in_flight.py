@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def in_flight(came_s: Array, answered_s: Array, *, answers_first: bool, digits: int | None = None) -> tuple[Array, Array]:
+def in_flight(
+    came_s: Array, answered_s: Array, *, answers_first: bool, digits: int | None = None
+) -> tuple[Array, Array]:
     """(times at which the number changes, in order; by how much: +1 or -1), each (2 n,) of n requests.
 
     At one moment answers come first, or requests do (`answers_first`): the former where a request follows an answer at once, as of users

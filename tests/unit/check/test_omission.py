@@ -32,7 +32,7 @@ def stalled(stalls: int, longest_other_s: float) -> Requests:
     start = (begins[:, None] + 0.005 * np.arange(20)).ravel()
     response = np.full(start.size, 0.004)
     response[19::20] = lengths
-    response[0] = longest_other_s
+    response[0], response[-1] = longest_other_s, 0.004
     return Requests(start, response, np.ones(start.size, bool))
 
 

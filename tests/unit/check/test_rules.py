@@ -143,7 +143,14 @@ def test_every_finding_says_all_that_is_asked_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("tool", "sure"),
-    [("wrk", "certain"), ("ab", "certain"), ("k6", "likely"), ("gatling", "likely"), ("jmeter", "likely"), ("csv", "likely")],
+    [
+        ("wrk", "certain"),
+        ("ab", "certain"),
+        ("k6", "likely"),
+        ("gatling", "likely"),
+        ("jmeter", "likely"),
+        ("csv", "likely"),
+    ],
 )
 def test_users_that_may_have_several_requests_at_once_are_accused_as_likely(tool: str, sure: str) -> None:
     """10/s x 100 ms = 1 request at once, of 0.8 users; and 10/s x (100 + 200 ms) = 3 users, of 2."""

@@ -32,7 +32,9 @@ def test_a_run_without_a_load_is_refused_wherever_it_stands() -> None:
 def test_without_a_response_time_nothing_is_known_to_be_cpu_time() -> None:
     """A hundredth of a core's time could be all of a response time, or next to nothing of it."""
     runs = [
-        replace(run, means={key: value for key, value in run.means.items() if key[1] == "throughput"}, busy={"cpu": 0.01})
+        replace(
+            run, means={key: value for key, value in run.means.items() if key[1] == "throughput"}, busy={"cpu": 0.01}
+        )
         for run in RUNS.runs
     ]
     assert {"1 server", "1 server, a delay"} <= candidates(FitRuns(runs)).keys()

@@ -82,7 +82,12 @@ def test_values_that_are_none_are_nan(served: Callable[[Say], PrometheusServer])
         (200, b'{"status":"success","data":{"result":[{"values":[["a","b"]]}]}}', ServiceError, "values that are none"),
         (200, _matrix([(1.0, "1")], [(1.0, "2")]), InputError, "2 series"),
         (400, b'{"status":"error","error":"parse error: unexpected }"}', InputError, "parse error"),
-        (200, b'{"status":"success","data":{"result":[{"values":[[1e999,"1"]]}]}}', ServiceError, "a time that is none"),
+        (
+            200,
+            b'{"status":"success","data":{"result":[{"values":[[1e999,"1"]]}]}}',
+            ServiceError,
+            "a time that is none",
+        ),
         (200, b'{"status":"success","data":{"result":[{"values":[[NaN,"1"]]}]}}', ServiceError, "a time that is none"),
         (200, b"[" + b"1" * 5000 + b"]", ServiceError, "no JSON"),
         (200, b" " * (2**20 + 1), ServiceError, "more than 1 MiB"),
@@ -101,7 +106,9 @@ def test_a_server_that_is_not_there_is_named() -> None:
         PrometheusServer.of("prometheus://127.0.0.1:9").names()
 
 
-@pytest.mark.parametrize("text", ["prometheus://", "http://h:9090", "prometheus://me:secret@h", "prometheus://h/?q=1", "prometheus://[x"])
+@pytest.mark.parametrize(
+    "text", ["prometheus://", "http://h:9090", "prometheus://me:secret@h", "prometheus://h/?q=1", "prometheus://[x"]
+)
 def test_a_url_that_is_none_of_a_server_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="prometheus://HOST"):
         PrometheusServer.of(text)

@@ -134,7 +134,10 @@ def test_what_is_packed_is_unpacked_within_a_limit(tmp_path: Path, monkeypatch: 
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="cannot be unpacked"):
         read_request_log(path)
-    for packed, said in ((b"\x28\xb5\x2f\xfd\x00", "not by gzip"), (gzip.compress(gzip.compress(b"a")), "packed twice")):
+    for packed, said in (
+        (b"\x28\xb5\x2f\xfd\x00", "not by gzip"),
+        (gzip.compress(gzip.compress(b"a")), "packed twice"),
+    ):
         path.write_bytes(packed)
         with pytest.raises(InputError, match=said):
             read_request_log(path)

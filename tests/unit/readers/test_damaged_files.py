@@ -46,7 +46,11 @@ def test_a_history_of_locust(tmp_path: Path) -> None:
     """Cut off anywhere behind its header."""
     (found,) = read_observations(written(tmp_path, HISTORY))
     assert (found.completed, found.failed, found.throughput_per_s) == (199, 1, 10.0)
-    for end in ("1790000020,5,,Aggregated,10,0,20,90,300", "1790000020,5,,Aggregated,10,0,20,90,300,", "1790000020,5,,Aggr"):
+    for end in (
+        "1790000020,5,,Aggregated,10,0,20,90,300",
+        "1790000020,5,,Aggregated,10,0,20,90,300,",
+        "1790000020,5,,Aggr",
+    ):
         with pytest.raises(InputError, match="cut off"):
             read_observations(written(tmp_path, HISTORY + end))
     with pytest.raises(InputError, match="Total Failure Count"):
@@ -74,7 +78,9 @@ def test_numbers_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Requests/sec"):
         read_observations(written(tmp_path, wrk))
     ab = (FOLDER / "ab.txt").read_text()
-    assert read_observations(written(tmp_path, ab.replace("Total:  ", "Total: 1 2 3.4.5 6 7\nother")))[0].completed == 2000
+    assert (
+        read_observations(written(tmp_path, ab.replace("Total:  ", "Total: 1 2 3.4.5 6 7\nother")))[0].completed == 2000
+    )
     data: dict[str, Any] = json.loads((FOLDER / "bombardier.json").read_text())
     data["result"]["latency"]["percentiles"] |= {"most": 1, "nan": 2}
     assert 0.99 in read_observations(written(tmp_path, json.dumps(data)))[0].quantiles

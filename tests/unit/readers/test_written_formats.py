@@ -114,7 +114,9 @@ def test_locust(tmp_path: Path) -> None:
 
 
 def test_a_table_of_loads(tmp_path: Path) -> None:
-    first, second = written(tmp_path, "users,throughput_per_s,mean_ms,p99_ms,utilisation\n1,10,5,9,0.5\n4,30,9,30,0.9\n")
+    first, second = written(
+        tmp_path, "users,throughput_per_s,mean_ms,p99_ms,utilisation\n1,10,5,9,0.5\n4,30,9,30,0.9\n"
+    )
     assert (first.users, first.mean_s, first.quantiles, first.busy) == (
         1,
         0.005,
