@@ -52,8 +52,8 @@ def _of(log: RequestLog, cls: int) -> RequestLog:
 
 
 def _near(log: RequestLog, edges: Array) -> Iterator[tuple[Array, Array, float, float]]:
-    """(came, took, start, end) window by window. Requests that came before and are under way still count: they are handed on from one to the
-    next, so that one that took hours does not bring all that came since into each."""
+    """(came, took, start, end) window by window. Requests that came before and are under way still count: they are handed on from one to
+    the next, so that one that took hours does not bring all that came since into each."""
     ends = log.came_s + log.took_s
     first = np.searchsorted(log.came_s, edges)
     still = np.flatnonzero(ends[: first[0]] > edges[0])
