@@ -95,7 +95,7 @@ def _deviation(facts: Facts) -> list[Finding]:
     if of.most_s is not None:
         most = sqrt(max(of.most_s - mean_s, 0.0) * max(mean_s - (of.least_s or 0.0), 0.0))
         if deviation > most * near + 2 * of.rounding_s + of.rounding * of.most_s:
-            found = f"at most {seconds(most)} with that mean and most"
+            found = f"at most {seconds(most)} with that mean and that maximum"
     for share, value in of.quantiles.items():
         share = min(share, 1 - 1 / max(facts.answered or 10**9, 2))
         if 0 < share < 1:

@@ -113,7 +113,7 @@ def balance(
         word = "smaller" if b.gain >= 1 else "larger"
         by = b.gain if b.gain >= 1 else 1 / b.gain
         lines.append(
-            f"with pieces that deviate by {b.quantum_deviation:g} the busiest's excess is {by:.3g} times {word}"
+            f"with pieces that deviate by {b.quantum_deviation:g} the excess work of the busiest centre is {by:.3g} times {word}"
         )
     for line in lines:
         console().print(line, markup=False, soft_wrap=True)

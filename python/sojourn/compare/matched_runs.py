@@ -78,7 +78,7 @@ class MatchedRuns:
         """Of what more would be needed, behind "more runs"."""
         several = len(self.by_condition) > 1
         if not self.blocks and several and not self.replicated:
-            return " of each side, in other conditions,"
+            return " of each side, under other conditions,"
         where = " in each condition" if several else ""
         a, b = self.counts
         if a == b:
