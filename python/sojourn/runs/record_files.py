@@ -128,5 +128,5 @@ def check_metrics(requests: pl.DataFrame, metrics: pl.DataFrame, manifest: Manif
     mean, told = inside.select((end - pl.col("intended_s")).mean()).item(), rows["value"][0]
     if mean is None or not math.isclose(mean, told, rel_tol=SAME):
         said = "none" if mean is None else f"{mean:.3g} s"
-        raise RunFolderError(f"mean response time {said}, but {told:.3g} s in metrics.parquet of the same run",
+        raise RunFolderError(f"differs from what the run recorded: its mean response time is {said}, but {told:.3g} s in metrics.parquet",
                              str(path), CHANGED)  # fmt: skip
