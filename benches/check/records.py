@@ -40,8 +40,9 @@ class Record:
 
 
 def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False, light: bool = False) -> Record:
-    """2 000 to 12 000 requests of a random queue (`calm`: at most two fifths busy; `light`: 100 to 2 000 of 0.1 to 100 ms, 0.1 to 20 %
-    busy where they come by a schedule, without errors), with errors and a cold beginning that hardly matters."""
+    """2 000 to 12 000 requests of a random queue, with errors and a cold beginning that hardly matters. `calm`: at most two fifths busy.
+    `light`: 100 to 2 000 requests of 0.1 to 100 ms, 0.1 to 20 % busy where they come by a schedule, for 1 s at least where users wait,
+    without errors."""
     draw = random.Random(seed)
     service = 10 ** draw.uniform(-3.6, -3.2) if quick else 10 ** draw.uniform(-2.2, -1)
     servers, users = draw.choice([1, 2, 4, 8]), draw.choice([2, 4, 8, 16, 32, 64])
@@ -55,13 +56,13 @@ def simulated(seed: int, closed: bool, quick: bool = False, calm: bool = False, 
     count = draw.randint(2_000, 12_000)
     rate = draw.uniform(0.2, 0.4 if quick or calm else 0.85) * servers / service
     if light:
-        service, count = 10 ** draw.uniform(-4, -1), draw.randint(100, 2_000)
+        service, count = 10 ** draw.uniform(-2.5 if closed else -4, -1), draw.randint(100, 2_000)
         rate = 10 ** draw.uniform(-3, -0.7) * servers / service
     page = sj.Closed("page", users) if closed else sj.Open("page", rate)
     model = sj.Model(
         stations=[sj.Queue("cpu", servers)], classes=[page], service_s={"cpu": {"page": times[law](service)}}
     )
-    until = count * service / min(servers, users) if closed else count / rate
+    until = max(count * service / min(servers, users), 1.0 if light else 0.0) if closed else count / rate
     folder = Path(tempfile.mkdtemp()) / "run"
     try:
         as_run(model, folder, seed=seed, until_s=until)

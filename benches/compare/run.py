@@ -6,7 +6,7 @@ Each comparison draws a service (1 to 4 workers in order of arrival, exponential
 1200 requests of each side by a recursion in numpy; in each run everything takes longer by a factor of its own (log-normal, 0 to 5 %, drawn
 per service), as on a machine that changes. B's response times are those of such a run times the true ratio. `blocks`: both runs of a
 block have the same arrivals; `apart`: nothing in common. The verdicts are the product's (`sojourn.compare.compare_values`, level 0.9,
-margin 5 %) on the first 3, 5, 10 and 20 runs. `raw-SEED.parquet`: a row a comparison, design, ratio, metric and number of runs;
+margin 5 %) on the first 3, 5, 10 and 20 runs. `raw-SEED.parquet`: a row a comparison, design, ratio, metric and number of runs (`interval`: that does not hold 0);
 `summary-SEED.csv`: shares. `needed-SEED.csv`: of comparisons without a difference that cannot tell at 5 runs, what as many fresh runs
 tell as were said to be needed (400 at most). Nothing is measured: others may use the machine.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.compare import RunValues, compare_values
+from sojourn.compare import MetricComparison, RunValues, compare_values
 
 RUNS, COUNTS, RATIOS = 20, (3, 5, 10, 20), (1.0, 1.05, 1.1)
 REQUESTS, WARM_UP = 1200, 200
@@ -84,13 +84,18 @@ def comparison(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                     one = found[name]
                     rows.append({
                         "seed": seed, "design": design, "ratio": ratio, "metric": name, "runs": count, "differs": one.differs,
-                        "wrong_way": one.differs and one.change < 0, "equivalent": one.equivalent, "verdict": one.verdict,
+                        "wrong_way": one.differs and one.change < 0, "interval": outside(one), "equivalent": one.equivalent, "verdict": one.verdict,
                         "half_width": None if one.low is None or one.high is None else (one.high - one.low) / 2,
                     })  # fmt: skip
         needed += again(
             service, seed, blocks, compare_values(values(a[:5], blocks), values(b[:5], blocks))["mean"].more_runs
         )
     return rows, needed
+
+
+def outside(one: MetricComparison) -> bool:
+    """Whether the interval does not hold 0, which of few runs, or where exchanges do not agree, is no claim."""
+    return one.low is not None and one.high is not None and not one.low <= 0 <= one.high
 
 
 def again(service: Service, seed: int, blocks: bool, more: int | None) -> list[dict[str, Any]]:
@@ -124,7 +129,7 @@ def main() -> None:
         needed += more[1]
     table = pl.DataFrame(rows, infer_schema_length=None)
     table.write_parquet(given.out / f"raw-{given.first}.parquet")
-    shares = [pl.col(name).mean() for name in ("differs", "wrong_way", "equivalent")]
+    shares = [pl.col(name).mean() for name in ("differs", "interval", "wrong_way", "equivalent")]
     summary = table.group_by("design", "ratio", "metric", "runs").agg(pl.len(), *shares, pl.col("half_width").median())
     summary = summary.sort("design", "metric", "ratio", "runs")
     summary.write_csv(given.out / f"summary-{given.first}.csv", float_precision=4)

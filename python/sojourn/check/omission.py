@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn.check.facts import Facts
 from sojourn.check.finding import Finding
-from sojourn.check.schedule import long_gaps
+from sojourn.check.schedule import LONG_GAPS, by_chance, long_gaps
 from sojourn.readers.observation import Array
 from sojourn.units import quantile_name, seconds
 
@@ -29,7 +29,7 @@ def stalls(facts: Facts) -> list[Finding] | None:
     if facts.requests is None or facts.of.open_loop is True or facts.requests.start_s.size < LEAST:
         return None
     start = facts.requests.start_s
-    begins, gaps = long_gaps(start)
+    begins, gaps = long_gaps(start, LONG_GAPS if facts.of.open_loop is False else by_chance(start.size))
     times, number = facts.present
     usual = float(np.quantile(number, 0.5))
     inside = np.searchsorted(times, start[0] + begins, side="right") - 1

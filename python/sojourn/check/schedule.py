@@ -63,7 +63,7 @@ def pauses(facts: Facts) -> list[Finding] | None:
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
     count = facts.requests.start_s.size
-    begins, gaps = long_gaps(facts.requests.start_s, max(LONG_GAPS, log(count / CHANCE)))
+    begins, gaps = long_gaps(facts.requests.start_s, by_chance(count))
     length = float(np.ptp(facts.requests.start_s))
     share = float(gaps.sum()) / length if length else 0.0
     if share <= PAUSED or float(gaps.max(initial=0.0)) < LEAST_GAP_S:
@@ -78,6 +78,11 @@ def pauses(facts: Facts) -> list[Finding] | None:
             REMEDY, {"longest_s": float(gaps.max()), "pauses": float(gaps.size), "share": share, "due": missed},
         )
     ]  # fmt: skip
+
+
+def by_chance(count: int) -> float:
+    """Mean gaps, ten at least, that the longest gap of so many Poisson requests passes with CHANCE."""
+    return max(LONG_GAPS, log(count / CHANCE))
 
 
 def long_gaps(start_s: Array, least: float = LONG_GAPS) -> tuple[Array, Array]:

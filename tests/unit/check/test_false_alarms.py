@@ -13,6 +13,7 @@ from sojourn.check import check_observations
 from sojourn.check.facts import Facts
 from sojourn.check.host import utilisation
 from sojourn.check.occupancy import interactive
+from sojourn.check.omission import stalls
 from sojourn.check.schedule import held, pauses, rate
 from sojourn.readers import Observation, Requests, Windows, read_observations
 from sojourn.simulate.simulated_folder import write_run
@@ -59,6 +60,17 @@ def test_a_gap_of_a_short_load_may_be_chance(means: float, accused: bool) -> Non
     """Of 1000 gaps the longest of a Poisson stream passes 12 means in 1000 exp(-12) = 0.6 %, and 25 in 1e-8."""
     start = np.cumsum(np.concatenate([np.full(500, 0.02), [means * 0.02], np.full(500, 0.02)]))
     assert bool(pauses(facts(start, 0.001, open_loop=True))) == accused
+
+
+def test_a_long_request_in_a_gap_of_a_short_load_of_unknown_kind_may_be_chance() -> None:
+    """12 mean gaps without a request, through which one is answered; users that wait would have made it a stall."""
+    start = np.cumsum(np.concatenate([np.full(500, 0.02), [12 * 0.02], np.full(500, 0.02)]))
+    took = np.full(start.size, 0.005)
+    took[499] = 0.24
+    assert stalls(facts(start, took, open_loop=None)) == []
+    longer = np.where(start > start[499], start + 0.4, start)
+    took[499] = 0.64
+    assert stalls(facts(longer, took, open_loop=None)), "32 mean gaps are no chance"
 
 
 @pytest.mark.parametrize("count", [100, 500, 1000])
