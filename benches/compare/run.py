@@ -6,7 +6,8 @@ Each comparison draws a service (1 to 4 workers in order of arrival, exponential
 1200 requests of each side by a recursion in numpy; in each run everything takes longer by a factor of its own (log-normal, 0 to 5 %, drawn
 per service), as on a machine that changes. B's response times are those of such a run times the true ratio. `blocks`: both runs of a
 block have the same arrivals; `apart`: nothing in common. The verdicts are the product's (`sojourn.compare.compare_values`, level 0.9,
-margin 5 %) on the first 3, 5, 10 and 20 runs. `raw-SEED.parquet`: a row a comparison, design, ratio, metric and number of runs (`interval`: that does not hold 0);
+margin 5 %) on the first 3, 5, 10 and 20 runs. `raw-SEED.parquet`: a row a comparison, design, ratio, metric and number of
+runs (`interval`: that does not hold 0);
 `summary-SEED.csv`: shares. `needed-SEED.csv`: of comparisons without a difference that cannot tell at 5 runs, what as many fresh runs
 tell as were said to be needed (400 at most). Nothing is measured: others may use the machine.
 """
@@ -84,7 +85,8 @@ def comparison(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                     one = found[name]
                     rows.append({
                         "seed": seed, "design": design, "ratio": ratio, "metric": name, "runs": count, "differs": one.differs,
-                        "wrong_way": one.differs and one.change < 0, "interval": outside(one), "equivalent": one.equivalent, "verdict": one.verdict,
+                        "wrong_way": one.differs and one.change < 0, "interval": outside(one),
+                        "equivalent": one.equivalent, "verdict": one.verdict,
                         "half_width": None if one.low is None or one.high is None else (one.high - one.low) / 2,
                     })  # fmt: skip
         needed += again(

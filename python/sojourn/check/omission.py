@@ -29,7 +29,8 @@ def stalls(facts: Facts) -> list[Finding] | None:
     if facts.requests is None or facts.of.open_loop is True or facts.requests.start_s.size < LEAST:
         return None
     start = facts.requests.start_s
-    begins, gaps = long_gaps(start, LONG_GAPS if facts.of.open_loop is False else by_chance(start.size))
+    known = facts.of.open_loop is False or facts.of.users  # else it may be a schedule
+    begins, gaps = long_gaps(start, LONG_GAPS if known else by_chance(start.size))
     times, number = facts.present
     usual = float(np.quantile(number, 0.5))
     inside = np.searchsorted(times, start[0] + begins, side="right") - 1
