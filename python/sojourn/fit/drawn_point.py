@@ -20,6 +20,7 @@ from sojourn.fit.drawn_quantiles import of_mean, response_quantiles
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.measured_range import is_inside
+from sojourn.fit.model_error import factor_of
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clocks
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.fit.watched_servers import watched_servers
@@ -145,7 +146,7 @@ def _quantities(
         spread = np.asarray(drawn.values[station, cls, metric] * times, float)
         by = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) if metric == "response_time" else 1.0
         free = fitted.noise_degrees.get(metric, KNOWN)
-        spread = spread * np.exp(by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread)))
+        spread = spread * factor_of(by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread)))
         if metric == "busy":
             if station not in servers_of:
                 continue
@@ -158,7 +159,7 @@ def _quantities(
     for q in tail:
         free = fitted.noise_degrees.get("response_time", KNOWN)
         wide = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) * of_mean(q)
-        noise = np.exp(wide * fitted.noise.get("response_time", 0.0) * rng.standard_t(free, len(longer)))
+        noise = factor_of(wide * fitted.noise.get("response_time", 0.0) * rng.standard_t(free, len(longer)))
         value = float(exact_tail[q][0]) if stable else np.inf
         yield ("", "", quantile_name(q)), DrawnQuantity(value, np.where(all_stable, tail[q] * longer * noise, np.inf))
     if not one.networks[0].closed.any():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError
 from sojourn.fit.factor_distance import LOAD, beyond, distances
+from sojourn.fit.model_error import factor_of
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.model import Model
@@ -64,7 +65,7 @@ class FittedModelData:
         if self.factors is not None:
             return np.array(self.factors)
         drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
-        return np.asarray(np.exp((self.model_error or 0.0) * drawn))
+        return factor_of((self.model_error or 0.0) * drawn)
 
     def longer_at(self, point: Mapping[str, Any], share: Array | float | None = None) -> Array:
         """The same in a configuration: beyond what was fitted the model's error grows with the distance, factor by factor. `point`: factors
@@ -76,7 +77,9 @@ class FittedModelData:
         found = self.longer
         for number, (name, by) in enumerate(far.items()):
             slopes = np.array(self.growth.get(name, self.growth.get("", (0.0,) * len(found))))
-            found = found * np.exp(by * np.roll(slopes, number))  # factors that share their draws do not move together
+            found = found * factor_of(
+                by * np.roll(slopes, number)
+            )  # factors that share their draws do not move together
         return np.asarray(found)
 
     @property

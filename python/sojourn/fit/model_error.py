@@ -65,7 +65,12 @@ class ModelErrorPosterior:
 
     def factors(self, count: int, rng: np.random.Generator) -> Array:
         """`count` draws of a factor on all demands."""
-        return np.asarray(np.exp(self.errors(count, rng)))
+        return factor_of(self.errors(count, rng))
+
+
+def factor_of(logarithm: Array) -> Array:
+    """By logarithm; beyond ±50 as there: an error of few degrees of freedom has draws of several hundred, which no double holds."""
+    return np.asarray(np.exp(np.clip(logarithm, -50.0, 50.0)))
 
 
 def _posterior(squares: Array, known: Array, scale: float, share: float) -> ModelErrorPosterior:
