@@ -238,8 +238,8 @@ def _limits(
 ) -> Array:
     """Figures x draws: where each is above its limit, between the rates. Without any: one row, where it saturates."""
     mean = Quantity("response_time")
-    wanted = list(dict.fromkeys([one.quantity for one in asked if one.made is None] or [mean]))
-    found = predictor.values([settings], rates, wanted, min(draws, predictor.draws))
+    wanted = list(dict.fromkeys(one.quantity for one in asked if one.made is None)) if asked else [mean]
+    found = predictor.values([settings], rates, wanted, min(draws, predictor.draws)) if wanted else {}
     if not asked:
         return _crossings(rates, found[mean][:, 0, :], math.inf)[None]
     limits = []

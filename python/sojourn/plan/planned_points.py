@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,12 +21,12 @@ from sojourn.parallel import Workers, blocks
 from sojourn.plan.objective import Quantity
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.metric_rows import lines, metrics
-from sojourn.solve.solution import Solution
 from sojourn.solve.solve import apart, completed, settled
 from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 from sojourn.table import Metrics
 
 Array = NDArray[np.float64]
+Answer = TypeVar("Answer")
 Settings = Mapping[str, Any]
 Key = tuple[str, str, str]  # station, class, metric
 BUDGET_S, EACH_S = 1.0, 0.005  # that an exact method may take, of all networks and of one
@@ -109,11 +109,13 @@ def _solved(
     workers: Workers | None,
 ) -> tuple[dict[Quantity, Array], str]:  # fmt: skip
     """Each quantity at some of the points, and the method."""
+    methods = _methods(points, asked)
     if workers is not None:
         with closing(SweepOnWorkers(SweepOfBlocks(points.stretch(chunk), asked, budget_s), workers)) as sweep:
-            return _of_rows(sweep.answer("auto"), points.networks(chunk[:1])[0], len(chunk), wanted)
+            table = _first_that_applies(methods, sweep.answer)
+            return _of_rows(table, points.networks(chunk[:1])[0], len(chunk), wanted)
     networks = settled(points.networks(chunk), budget_s)
-    found = _as_fitted(points, networks, asked, budget_s) or completed(networks, "auto", asked, budget_s)
+    found = _first_that_applies(methods, lambda method: completed(networks, method, asked, budget_s))
     if found is not None and not found[0].parts:
         told = lines(networks, found[0])
         each = {q: _line(q, networks[0], told, found[0].more, len(chunk)) for q in wanted}
@@ -126,17 +128,20 @@ def _solved(
     return _of_rows(table, networks[0], len(chunk), wanted)
 
 
-def _as_fitted(
-    points: PlannedPoints, networks: Sequence[Network], asked: RequestedOutputs, budget_s: float
-) -> tuple[Solution, str] | None:
-    """By the method of the fit, whose model error is in the draws: `auto` may take another for some of thousands of points, and one
-    that takes minutes. None without a fit, for quantiles, or where the method does not apply to what was never run."""
-    if points.drawn is None or points.method is None or asked.quantiles:
-        return None
-    try:
-        return completed(networks, points.method, asked, budget_s)
-    except (InputError, MethodRefused):
-        return None
+def _methods(points: PlannedPoints, asked: RequestedOutputs) -> tuple[str, ...]:
+    """What to try, in order: for draws of a fit its own method, whose model error is in them (`auto` may take another for some of thousands
+    of points, and one that takes minutes), but not for quantiles, which it may not tell."""
+    if points.method is None or points.drawn is None or asked.quantiles:
+        return ("auto",)
+    return (points.method, "auto")
+
+
+def _first_that_applies(methods: Sequence[str], answer: Callable[[str], Answer]) -> Answer:
+    """By the first method that takes the model: a configuration that was never run may be beyond that of the fit."""
+    for method in methods[:-1]:
+        with suppress(InputError, MethodRefused):
+            return answer(method)
+    return answer(methods[-1])
 
 
 def _line(
