@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from run import Service
+from run import Service, outside
 
 from sojourn.compare import RunValues, compare_values
 from sojourn.errors import LoadError
@@ -70,10 +70,15 @@ def comparison(seed: int) -> list[dict[str, Any]]:
                 rows.append({**told, "left": 0, "paired": True, "verdict": "no runs", "interval": False})
                 continue
             one = found["mean"]
-            outside = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
             paired = "pairs" in found.design
             rows.append(
-                {**told, "left": min(found.counts), "paired": paired, "verdict": found.verdict, "interval": outside}
+                {
+                    **told,
+                    "left": min(found.counts),
+                    "paired": paired,
+                    "verdict": found.verdict,
+                    "interval": outside(one),
+                }
             )
     return rows
 
