@@ -5,14 +5,14 @@ CheckResult    the answer; `check_document` as a report, `junit_cases` for a tes
 Finding        the law, the numbers, how sure, what it means, what to do
 """
 
-from sojourn.check.check import Checked, CheckResult, check, check_observations
+from sojourn.check.check import CheckedLoad, CheckResult, check, check_observations
 from sojourn.check.check_report import check_document, junit_cases, lines
 from sojourn.check.finding import LAWS, Finding
 
 __all__ = [
     "LAWS",
     "CheckResult",
-    "Checked",
+    "CheckedLoad",
     "Finding",
     "check",
     "check_document",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.check import honesty, host, load_levels, occupancy, omission, quantile_bounds, schedule, steadiness
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import LAWS, WEIGHTS, Finding, Weight
 from sojourn.readers import Observation, read_observations
 
-Rule = Callable[[Facts], list[Finding] | None]
+Rule = Callable[[LoadFacts], list[Finding] | None]
 RULES: dict[str, Rule] = {
     "Little's law": occupancy.little,
     "interactive law": occupancy.interactive,
@@ -44,10 +44,10 @@ VERDICTS: dict[Weight | None, str] = {
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedLoad:
     """One load in one file: what it is, which laws could be asked of it, and what they said."""
 
-    facts: Facts
+    facts: LoadFacts
     asked: tuple[str, ...]
     findings: tuple[Finding, ...]
 
@@ -70,7 +70,7 @@ class Checked:
 class CheckResult:
     """All loads of all files; `across`: findings of several of them together."""
 
-    loads: tuple[Checked, ...]
+    loads: tuple[CheckedLoad, ...]
     across: tuple[Finding, ...] = ()
 
     @property
@@ -120,11 +120,11 @@ def check_observations(observations: Sequence[Observation]) -> CheckResult:
     return CheckResult(tuple(check_one(one) for one in observations), across)
 
 
-def check_one(observation: Observation) -> Checked:
+def check_one(observation: Observation) -> CheckedLoad:
     """Every law that this load says enough for."""
-    facts = Facts(observation)
+    facts = LoadFacts(observation)
     said = {name: rule(facts) for name, rule in RULES.items()}
     asked = tuple(name for name, found in said.items() if found is not None)
     findings = [finding for found in said.values() for finding in found or []]
     assert all(one.law in LAWS for one in findings)
-    return Checked(facts, asked, tuple(sorted(findings, key=lambda one: WEIGHTS.index(one.weight))))
+    return CheckedLoad(facts, asked, tuple(sorted(findings, key=lambda one: WEIGHTS.index(one.weight))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.check.check import Checked, CheckResult
+from sojourn.check.check import CheckedLoad, CheckResult
 from sojourn.check.finding import Finding
 from sojourn.report import Document, JunitCase, Section, Table
 from sojourn.report.junit import Outcome
@@ -27,7 +27,7 @@ def lines(found: CheckResult) -> list[str]:
     return [*said, f"{len(found.loads)} load{'s' if len(found.loads) != 1 else ''}, {count}"]
 
 
-def summary(load: Checked) -> str:
+def summary(load: CheckedLoad) -> str:
     """A line: the file, the tool, and its figures."""
     facts, of = load.facts, load.facts.of
     parts = [f"{of.tool} {of.version}" if of.version else of.tool]
@@ -46,7 +46,7 @@ def _finding(one: Finding) -> list[str]:
     return [f"  {one.weight} ({one.sure}): {one.title}: {one.said}", f"    {one.means}", f"    {one.remedy}"]
 
 
-def _cannot(load: Checked) -> list[str]:
+def _cannot(load: CheckedLoad) -> list[str]:
     asked = f"  asked: {', '.join(load.asked) or 'nothing: the file says too little'}"
     unknown = load.facts.of.unknown
     return [asked, f"  the file does not say: {', '.join(unknown)}"] if unknown else [asked]

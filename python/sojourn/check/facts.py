@@ -16,7 +16,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
 @dataclass(frozen=True)
-class Facts:
+class LoadFacts:
     """Figures of an observation in SI units; None where neither the file nor its requests say them."""
 
     of: Observation

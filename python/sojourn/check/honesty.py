@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.units import per_second, percent, seconds
 
@@ -15,7 +15,7 @@ UNEVEN, EQUAL = 1.05, 1e-5  # windows that differ, and a mean that is the same n
 CHANCE = 0.01  # with which the whole may be as near to the mean of windows
 
 
-def coarse(facts: Facts) -> list[Finding] | None:
+def coarse(facts: LoadFacts) -> list[Finding] | None:
     """A response time of one or two steps of the clock that measured it."""
     step, mean = 2 * facts.of.rounding_s, facts.mean_s
     if not step or mean is None or (facts.answered or 0) < 20:
@@ -33,7 +33,7 @@ def coarse(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def failures(facts: Facts) -> list[Finding] | None:
+def failures(facts: LoadFacts) -> list[Finding] | None:
     """Failed requests, fast or slow, among the response times."""
     failed, answered = facts.failed, facts.answered
     if failed is None or not answered or facts.mean_s is None:
@@ -56,7 +56,7 @@ def failures(facts: Facts) -> list[Finding] | None:
     return [_failures(facts, f"{failed} of {answered} requests failed: {percent(share)}", numbers)]
 
 
-def _failures(facts: Facts, said: str, numbers: dict[str, float]) -> Finding:
+def _failures(facts: LoadFacts, said: str, numbers: dict[str, float]) -> Finding:
     return Finding(
         "failures_mixed", "misleading", "likely", facts.source, said,
         "an error that comes at once makes the figures better, a timeout worse; throughput counts them, too",
@@ -64,14 +64,14 @@ def _failures(facts: Facts, said: str, numbers: dict[str, float]) -> Finding:
     )  # fmt: skip
 
 
-def _note(facts: Facts, share: float, numbers: dict[str, float]) -> Finding:
+def _note(facts: LoadFacts, share: float, numbers: dict[str, float]) -> Finding:
     return Finding(
         "failures_mixed", "note", "certain", facts.source, f"{percent(share)} failed", "they hardly move the mean",
         "find out why they failed", numbers,
     )  # fmt: skip
 
 
-def counts(facts: Facts) -> list[Finding] | None:
+def counts(facts: LoadFacts) -> list[Finding] | None:
     """Requests per length beside the rate that the file says."""
     of = facts.of
     if (
@@ -97,7 +97,7 @@ def counts(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def averaged(facts: Facts) -> list[Finding] | None:
+def averaged(facts: LoadFacts) -> list[Finding] | None:
     """Quantiles of the whole, each of which is the mean of the windows' own, nearer than by chance."""
     windows = facts.of.windows
     if windows is None or not windows.quantiles or not facts.of.quantiles:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding, Sure
 from sojourn.readers import Observation
 from sojourn.readers.observation import Array
@@ -17,7 +17,7 @@ FULL = 0.95
 FALLS, RISES = 0.1, 1.5
 
 
-def utilisation(facts: Facts) -> list[Finding] | None:
+def utilisation(facts: LoadFacts) -> list[Finding] | None:
     """At one resource whose service time the file says; and Little's law on the number that it says, present or waiting."""
     of, found, asked = facts.of, [], False
     busy = max(of.busy.values(), default=None)
@@ -40,7 +40,7 @@ def utilisation(facts: Facts) -> list[Finding] | None:
     return found if asked else None
 
 
-def _queue(facts: Facts, said: float, rate: float, mean: float) -> list[Finding]:
+def _queue(facts: LoadFacts, said: float, rate: float, mean: float) -> list[Finding]:
     """A queue length is the number present or, as often, that of those that wait; without a service time the latter is anything below."""
     service = facts.of.service_s
     present = rate * mean
@@ -58,7 +58,7 @@ def _queue(facts: Facts, said: float, rate: float, mean: float) -> list[Finding]
     ]  # fmt: skip
 
 
-def over_full(facts: Facts) -> list[Finding] | None:
+def over_full(facts: LoadFacts) -> list[Finding] | None:
     """More than all of a resource, and a resource that had nothing left."""
     if not facts.of.busy:
         return None
@@ -86,11 +86,11 @@ def over_full(facts: Facts) -> list[Finding] | None:
 def host_and_load(observations: Sequence[Observation]) -> list[Finding]:
     """Each load beside each host's series of the same time: more work must keep something busier."""
     hosts = [one for one in observations if one.windows is not None and one.windows.busy and one.start_s]
-    loads = [Facts(one) for one in observations if one.requests is not None and one.start_s]
+    loads = [LoadFacts(one) for one in observations if one.requests is not None and one.start_s]
     return [finding for load in loads for host in hosts for finding in _beside(load, host)]
 
 
-def _beside(load: Facts, host: Observation) -> list[Finding]:
+def _beside(load: LoadFacts, host: Observation) -> list[Finding]:
     assert load.requests is not None and host.windows is not None
     begin, length = host.windows.start_s, host.windows.length_s
     ends = np.sort(load.requests.end_s)

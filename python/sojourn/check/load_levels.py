@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.readers import Observation
 from sojourn.units import per_second, percent, seconds
@@ -16,14 +16,14 @@ LEAST = 100
 
 def falling(observations: Sequence[Observation]) -> list[Finding]:
     """Loads of one file, or of several of one tool, in order of their load."""
-    groups: dict[str, list[Facts]] = {}
+    groups: dict[str, list[LoadFacts]] = {}
     for one in observations:
         if one.mean_s is not None or one.requests is not None:
-            groups.setdefault(one.tool, []).append(Facts(one))
+            groups.setdefault(one.tool, []).append(LoadFacts(one))
     return [finding for group in groups.values() for finding in _of_group(group)]
 
 
-def _of_group(group: list[Facts]) -> list[Finding]:
+def _of_group(group: list[LoadFacts]) -> list[Finding]:
     for name in ("users", "asked_per_s"):
         known = [one for one in group if getattr(one.of, name) is not None]
         levels = {getattr(one.of, name) for one in known}
@@ -32,7 +32,7 @@ def _of_group(group: list[Facts]) -> list[Finding]:
     return []
 
 
-def _falls(levels: list[Facts], name: str) -> list[Finding]:
+def _falls(levels: list[LoadFacts], name: str) -> list[Finding]:
     found = []
     for low, high in pairwise(levels):
         few, many = float(getattr(low.of, name)), float(getattr(high.of, name))

@@ -7,7 +7,7 @@ law); with a think time Z, X (R + Z) = N.
 
 from __future__ import annotations
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding, Sure
 from sojourn.units import per_second, percent, seconds
 
@@ -27,7 +27,7 @@ CAUSES = {
 OTHER = "the response times and the throughput belong to different requests, or one of them is an average over different runs"
 
 
-def little(facts: Facts) -> list[Finding] | None:
+def little(facts: LoadFacts) -> list[Finding] | None:
     """X R ≤ N (1 + tolerance), of a closed loop."""
     rate, mean, users = facts.rate_per_s, facts.mean_s, facts.of.users
     if rate is None or mean is None or not users or facts.of.open_loop or (facts.answered or 0) < users:
@@ -47,11 +47,11 @@ def little(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def _sure(facts: Facts) -> Sure:
+def _sure(facts: LoadFacts) -> Sure:
     return "likely" if facts.of.tool in SEVERAL else "certain"
 
 
-def interactive(facts: Facts) -> list[Finding] | None:
+def interactive(facts: LoadFacts) -> list[Finding] | None:
     """N = X (R + Z), of a closed loop whose think time is known: both sides."""
     rate, mean, users, pause = facts.rate_per_s, facts.mean_s, facts.of.users, facts.of.think_s
     if rate is None or mean is None or not users or pause is None or facts.of.open_loop is not False:
@@ -98,7 +98,7 @@ def _accounted(rate: float, mean: float, pause: float, users: float) -> tuple[st
     )
 
 
-def one_connection(facts: Facts) -> list[Finding] | None:
+def one_connection(facts: LoadFacts) -> list[Finding] | None:
     """A single user sends 1/(R + Z), whatever the service could do."""
     if facts.of.users != 1 or facts.rate_per_s is None or facts.mean_s is None or facts.of.open_loop:
         return None
@@ -112,7 +112,7 @@ def one_connection(facts: Facts) -> list[Finding] | None:
     ] if facts.rate_per_s > 0 else []  # fmt: skip
 
 
-def client_busy(facts: Facts) -> list[Finding] | None:
+def client_busy(facts: LoadFacts) -> list[Finding] | None:
     """The generator's own core."""
     busy = facts.of.client_busy
     if busy is None:

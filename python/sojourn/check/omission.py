@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.check.schedule import LONG_GAPS, by_chance, long_gaps
 from sojourn.readers.observation import Array
@@ -24,7 +24,7 @@ STEPS, MOST_ADDED = 100, 1_000_000  # waiting times that stand for the requests 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
-def stalls(facts: Facts) -> list[Finding] | None:
+def stalls(facts: LoadFacts) -> list[Finding] | None:
     """Of single requests, where the load is no schedule: gaps in which nearly all users wait."""
     if facts.requests is None or facts.of.open_loop is True or facts.requests.start_s.size < LEAST:
         return None
@@ -51,7 +51,7 @@ def _from_p99(q: float) -> float:
     return abs(q - 0.99)
 
 
-def _beyond_all_others(facts: Facts, begins: Array, gaps: Array) -> Array:
+def _beyond_all_others(facts: LoadFacts, begins: Array, gaps: Array) -> Array:
     """Gaps between which and all other response times there is nothing: long requests of a usual distribution make gaps, too. `begins` in
     order."""
     assert facts.requests is not None
@@ -84,7 +84,7 @@ def longest_waited(begins: Array, gaps: Array, start: Array, end: Array) -> Arra
     return found
 
 
-def _corrected(facts: Facts, gaps: Array, rate: float) -> list[Finding]:
+def _corrected(facts: LoadFacts, gaps: Array, rate: float) -> list[Finding]:
     assert facts.requests is not None
     each = max(1, min(STEPS, MOST_ADDED // gaps.size))
     waits = ((np.arange(each) + 0.5) / each * gaps[:, None]).ravel()
@@ -104,7 +104,7 @@ def _corrected(facts: Facts, gaps: Array, rate: float) -> list[Finding]:
     ]
 
 
-def summary(facts: Facts) -> list[Finding] | None:
+def summary(facts: LoadFacts) -> list[Finding] | None:
     """Of figures alone, of a closed loop: the most is so far from the highest known quantile, and so long, that it was a stall."""
     of = facts.of
     if (
@@ -131,7 +131,7 @@ def summary(facts: Facts) -> list[Finding] | None:
 
 
 def _finding(
-    facts: Facts, longest: float, count: int, hidden: float, q: float, said: float, true: float, sure: str
+    facts: LoadFacts, longest: float, count: int, hidden: float, q: float, said: float, true: float, sure: str
 ) -> Finding:
     name = quantile_name(q)
     return Finding(

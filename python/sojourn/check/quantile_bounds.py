@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import sqrt
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.units import quantile_name, seconds
 
@@ -18,7 +18,7 @@ TOLERANCE = 0.03  # buckets of histograms
 REMEDY = "do not use these figures; compute them anew from single requests or one histogram"
 
 
-def order(facts: Facts) -> list[Finding] | None:
+def order(facts: LoadFacts) -> list[Finding] | None:
     """Least ≤ quantiles in their order ≤ most."""
     of = facts.of
     if of.requests is not None:
@@ -42,7 +42,7 @@ def order(facts: Facts) -> list[Finding] | None:
     return []
 
 
-def mean(facts: Facts) -> list[Finding] | None:
+def mean(facts: LoadFacts) -> list[Finding] | None:
     """The mean between the bounds of the quantiles; the standard deviation between its own."""
     of = facts.of
     if of.requests is not None or of.mean_s is None or not (of.quantiles or of.most_s is not None):
@@ -63,12 +63,12 @@ def mean(facts: Facts) -> list[Finding] | None:
     return _deviation(facts)
 
 
-def _shares(facts: Facts) -> list[tuple[float, float]]:
+def _shares(facts: LoadFacts) -> list[tuple[float, float]]:
     """(share, value), from 0 on; a share of n values is known to one of them."""
     return [(0.0, facts.of.least_s or 0.0), *sorted(facts.of.quantiles.items())]
 
 
-def least_mean_s(facts: Facts) -> float:
+def least_mean_s(facts: LoadFacts) -> float:
     """Every value as small as the quantiles allow."""
     known = _shares(facts)
     slack = 1 / max(facts.answered or 10**9, 1)
@@ -76,7 +76,7 @@ def least_mean_s(facts: Facts) -> float:
     return sum(max(end - share - slack, 0.0) * value for (share, value), end in zip(known, ends, strict=True))
 
 
-def most_mean_s(facts: Facts) -> float | None:
+def most_mean_s(facts: LoadFacts) -> float | None:
     """Every value as large as they allow; None where the most is not known."""
     if facts.of.most_s is None:
         return None
@@ -85,7 +85,7 @@ def most_mean_s(facts: Facts) -> float | None:
     return sum((b - a + slack) * value for (a, _), (b, value) in pairwise(known))
 
 
-def _deviation(facts: Facts) -> list[Finding]:
+def _deviation(facts: LoadFacts) -> list[Finding]:
     of = facts.of
     deviation, mean_s = of.stdev_s, of.mean_s
     if deviation is None or mean_s is None:

@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.readers.observation import Array
 from sojourn.units import per_second, percent, seconds
@@ -22,7 +22,7 @@ SOON = 0.05  # of a mean gap: a request begins so soon after an answer that wait
 REMEDY = "more threads, connections or generators; or take the rate that was reached as the load, and say so"
 
 
-def rate(facts: Facts) -> list[Finding] | None:
+def rate(facts: LoadFacts) -> list[Finding] | None:
     """What was sent, or answered where single requests are not known, beside the rate that was asked for."""
     asked, reached, length = facts.of.asked_per_s, facts.sent_per_s, facts.sent_s
     if not asked or reached is None:
@@ -40,7 +40,7 @@ def rate(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def dropped(facts: Facts) -> list[Finding] | None:
+def dropped(facts: LoadFacts) -> list[Finding] | None:
     """Requests that were due and never sent."""
     lost, sent = facts.of.dropped, facts.answered
     if lost is None or not sent:
@@ -58,7 +58,7 @@ def dropped(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def pauses(facts: Facts) -> list[Finding] | None:
+def pauses(facts: LoadFacts) -> list[Finding] | None:
     """Gaps in which an open load sent nothing: longer than those of a Poisson stream, whose longest of n passes x means with n exp(-x)."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
@@ -93,7 +93,7 @@ def long_gaps(start_s: Array, least: float = LONG_GAPS) -> tuple[Array, Array]:
     return (start_s[:-1] - start_s[0])[long], gaps[long]
 
 
-def held(facts: Facts) -> list[Finding] | None:
+def held(facts: LoadFacts) -> list[Finding] | None:
     """An open load that waits for its connections: nearly always as many in flight as there may be, and each begins as one ends."""
     if facts.requests is None or facts.of.open_loop is not True or facts.requests.start_s.size < 100:
         return None
@@ -119,7 +119,7 @@ def held(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def _follow(facts: Facts, held: int) -> float | None:
+def _follow(facts: LoadFacts, held: int) -> float | None:
     """Share of the requests, after the first ones, that began as soon as another had ended; None where the clock is too coarse for that."""
     assert facts.requests is not None
     start, end = facts.requests.start_s[held:], np.sort(facts.requests.end_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.readers.observation import Array
 from sojourn.stats.rank_correlation import RankCorrelation, rank_correlation
@@ -18,7 +18,7 @@ EARLY = 4  # blocks, a fifth
 WARM_FACTOR, WARM_EFFECT, SPREADS = 1.5, 0.05, 8.0
 
 
-def trend(facts: Facts) -> list[Finding] | None:
+def trend(facts: LoadFacts) -> list[Finding] | None:
     """A trend of the response times over the run."""
     blocks, values = _blocks(facts), _values(facts)
     if blocks is None or values is None:
@@ -49,7 +49,7 @@ def _drift(blocks: Array) -> tuple[float, float, RankCorrelation] | None:
     return (first, last, test) if drifts else None
 
 
-def warm_up(facts: Facts) -> list[Finding] | None:
+def warm_up(facts: LoadFacts) -> list[Finding] | None:
     """A first fifth, or a part of it, that is slower than all that follows, and moves the mean."""
     blocks = _blocks(facts)
     if blocks is None:
@@ -78,7 +78,7 @@ def warm_up(facts: Facts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def _values(facts: Facts) -> Array | None:
+def _values(facts: LoadFacts) -> Array | None:
     """Response times in order of their start; of windows their means."""
     if facts.requests is not None:
         return facts.requests.response_s if facts.requests.start_s.size >= LEAST else None
@@ -89,7 +89,7 @@ def _values(facts: Facts) -> Array | None:
     return known if known.size >= 2 * BLOCKS else None
 
 
-def _blocks(facts: Facts) -> Array | None:
+def _blocks(facts: LoadFacts) -> Array | None:
     """Means of twenty blocks."""
     values = _values(facts)
     return None if values is None else np.array([part.mean() for part in np.array_split(values, BLOCKS)])

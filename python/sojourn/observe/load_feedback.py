@@ -37,14 +37,14 @@ NEAR = 1.353  # of the same: half of the 90 % quantile of a chi squared with one
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class ArrivalsByInFlight:
     """`arrivals` (K,): requests that came while k = 0 … K-1 were under way; `time_s` (K,): how long that was, s."""
 
     arrivals: Array
     time_s: Array
 
     @staticmethod
-    def of(came_s: Array, took_s: Array, start_s: float, end_s: float) -> UnderWay:
+    def of(came_s: Array, took_s: Array, start_s: float, end_s: float) -> ArrivalsByInFlight:
         """Of requests in order of arrival, (requests,) each; only what lies in [start_s, end_s) counts. A request that came and was
         answered in the same moment came first."""
         times, step = in_flight(came_s, came_s + took_s, answers_first=False, digits=DIGITS)
@@ -54,7 +54,7 @@ class UnderWay:
         level = np.concatenate([before, [0]])
         spent = np.bincount(level, np.diff(clipped), size)
         new = (step > 0) & (times >= start_s) & (times < end_s)
-        return UnderWay(np.asarray(np.bincount(before[new], minlength=size), float), np.asarray(spent, float))
+        return ArrivalsByInFlight(np.asarray(np.bincount(before[new], minlength=size), float), np.asarray(spent, float))
 
     def think_s(self, users: int) -> float | None:
         """Mean think time of so many users, s; None where nobody asked."""
@@ -73,7 +73,7 @@ class LoadFeedback:
     high: int | None = None
 
 
-def feedback(windows: Sequence[UnderWay]) -> LoadFeedback:
+def feedback(windows: Sequence[ArrivalsByInFlight]) -> LoadFeedback:
     """The number of users that explains best when requests came; each window has a think time, or a rate, of its own."""
     seen = [one for one in windows if one.arrivals.sum() > 0 and one.time_s.sum() > 0]
     least = max((_least(one) for one in seen), default=0)
@@ -94,7 +94,7 @@ def feedback(windows: Sequence[UnderWay]) -> LoadFeedback:
     )  # fmt: skip
 
 
-def _log_left(seen: Sequence[UnderWay], users: Array) -> Array:
+def _log_left(seen: Sequence[ArrivalsByInFlight], users: Array) -> Array:
     """Sum of log(N - n) over all requests, for each N."""
     came = np.zeros(max(len(one.arrivals) for one in seen))
     for one in seen:
@@ -105,7 +105,7 @@ def _log_left(seen: Sequence[UnderWay], users: Array) -> Array:
     return found
 
 
-def _least(seen: UnderWay) -> int:
+def _least(seen: ArrivalsByInFlight) -> int:
     """Users without whom this could not have been."""
     asked, there = np.flatnonzero(seen.arrivals), np.flatnonzero(seen.time_s > 0)
     return max(int(asked.max(initial=0)) + 1, int(there.max(initial=0)))

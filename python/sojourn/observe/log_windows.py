@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.observe.load_feedback import UnderWay, closed_users, feedback, sure, told
+from sojourn.observe.load_feedback import ArrivalsByInFlight, closed_users, feedback, sure, told
 from sojourn.observe.observed_windows import ClassMeans, ObservedWindow, check_count
 from sojourn.observe.paced_arrivals import beyond_pace
 from sojourn.observe.request_log import RequestLog
@@ -63,9 +63,9 @@ def _near(log: RequestLog, edges: Array) -> Iterator[tuple[Array, Array, float, 
         still = near[ends[near] > end_s]
 
 
-def under_way(log: RequestLog, edges: Array) -> list[UnderWay]:
+def under_way(log: RequestLog, edges: Array) -> list[ArrivalsByInFlight]:
     """Of the requests of one class, in windows between the `edges`."""
-    return [UnderWay.of(*near) for near in _near(log, edges)]
+    return [ArrivalsByInFlight.of(*near) for near in _near(log, edges)]
 
 
 def _beyond(log: RequestLog, edges: Array, users: int) -> float:

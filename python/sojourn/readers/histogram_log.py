@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation, Windows
+from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation, WindowSeries
 from sojourn.readers.text_source import TextSource
 from sojourn.runs.interval_log import IntervalHistogram, intervals
 
@@ -30,7 +30,7 @@ def read(source: TextSource) -> list[Observation]:
     share = np.cumsum(counts) / total
     length = np.array([one.length_s for one in found])
     means = np.array([np.average((one.low_s + one.high_s) / 2, weights=one.counts.astype(float)) for one in found])
-    windows = Windows(
+    windows = WindowSeries(
         np.array([one.start_s for one in found]),
         length,
         completed=np.array([float(one.counts.astype(float).sum()) for one in found]),

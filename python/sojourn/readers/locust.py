@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation, Windows
+from sojourn.readers.observation import INTENDED, REQUESTS, THINK, USERS, Observation, WindowSeries
 from sojourn.readers.text_source import TextSource
 
 NAME = "locust"
@@ -83,7 +83,7 @@ def _history(source: TextSource, rows: csv.DictReader[Any]) -> Observation:
     done = np.diff(total)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(done > 0, np.diff(sums) / done, np.nan)
-    windows = Windows(
+    windows = WindowSeries(
         at_s[:-1], np.diff(at_s), completed=done, failed=np.diff(bad), mean_s=means, users=column("User Count")[1:]
     )
     length, last = float(at_s[-1] - at_s[0]), kept[-1]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.readers.json_values import at, count, mapping, number, scaled
-from sojourn.readers.observation import INTENDED, REQUESTS, Observation, Windows
+from sojourn.readers.observation import INTENDED, REQUESTS, Observation, WindowSeries
 from sojourn.readers.text_source import TextSource
 
 NAME = "memtier"
@@ -63,7 +63,7 @@ def _quantiles(said: Mapping[str, Any]) -> dict[float, float]:
     }
 
 
-def _windows(said: Mapping[str, Any]) -> Windows | None:
+def _windows(said: Mapping[str, Any]) -> WindowSeries | None:
     """A second each; the last one is not whole, and is left out."""
     seconds = sorted((int(name), mapping(one)) for name, one in said.items() if name.isdigit() and len(name) < 10)[:-1]
     if len(seconds) < 5:
@@ -75,7 +75,7 @@ def _windows(said: Mapping[str, Any]) -> Windows | None:
         )
 
     held = {q for _, one in seconds for q in _quantiles(one)}
-    return Windows(
+    return WindowSeries(
         np.array([float(at_s) for at_s, _ in seconds]), np.ones(len(seconds)), completed=column("Count"),
         mean_s=column("Average Latency", "Latency") * MS,
         quantiles={q: np.array([_quantiles(one).get(q, np.nan) for _, one in seconds]) for q in sorted(held)},

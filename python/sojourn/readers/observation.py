@@ -40,7 +40,7 @@ class Requests:
 
 
 @dataclass(frozen=True)
-class Windows:
+class WindowSeries:
     """A series over time, a value a window; shape (n,) each, NaN where a window says nothing.
 
     `start_s`, `length_s`. `completed`, `failed`: counts. `mean_s`: of the response times that ended there. `users`: mean number.
@@ -113,7 +113,7 @@ class Observation:
     queue_length: float | None = None
     client_busy: float | None = None
     requests: Requests | None = None
-    windows: Windows | None = None
+    windows: WindowSeries | None = None
     unknown: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from sojourn.check import check_observations
-from sojourn.check.facts import Facts
+from sojourn.check.facts import LoadFacts
 from sojourn.check.host import utilisation
 from sojourn.check.occupancy import interactive
 from sojourn.check.omission import stalls
 from sojourn.check.schedule import held, pauses, rate
-from sojourn.readers import Observation, Requests, Windows, read_observations
+from sojourn.readers import Observation, Requests, WindowSeries, read_observations
 from sojourn.simulate.simulated_folder import write_run
 
 LOAD = Observation("f", "tool", length_s=100.0, completed=1000, failed=0, throughput_per_s=10.0, mean_s=0.1)
 
 
-def facts(start: np.ndarray, response: np.ndarray | float, **said: Any) -> Facts:
+def facts(start: np.ndarray, response: np.ndarray | float, **said: Any) -> LoadFacts:
     times = np.broadcast_to(np.asarray(response, float), start.shape).copy()
-    return Facts(replace(LOAD, requests=Requests(start, times, np.ones(start.size, bool)), **said))
+    return LoadFacts(replace(LOAD, requests=Requests(start, times, np.ones(start.size, bool)), **said))
 
 
 def test_a_light_load_is_not_held_by_connections() -> None:
@@ -114,7 +114,7 @@ def test_nor_an_idle_client() -> None:
 def test_a_queue_length_is_of_those_present_or_of_those_that_wait(
     service_s: float | None, said: float, accused: bool
 ) -> None:
-    found = utilisation(Facts(replace(LOAD, queue_length=said, service_s=service_s)))
+    found = utilisation(LoadFacts(replace(LOAD, queue_length=said, service_s=service_s)))
     assert found is not None and [one.sure for one in found] == (["likely"] if accused else [])
 
 
@@ -131,7 +131,7 @@ def test_a_quantile_that_is_near_the_mean_of_its_windows_by_chance(
     scale_s: float, others: dict[float, float], accused: bool
 ) -> None:
     series = scale_s * np.linspace(0.97, 1.03, 20)
-    windows = Windows(
+    windows = WindowSeries(
         np.arange(20.0), np.ones(20), quantiles={0.99: series, **{q: series * f for q, f in others.items()}}
     )
     whole = {0.99: scale_s, **dict.fromkeys(others, scale_s)}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sojourn.check import LAWS, check_observations
-from sojourn.readers import Observation, Requests, Windows
+from sojourn.readers import Observation, Requests, WindowSeries
 
 LOAD = Observation("f", "tool", length_s=100.0, completed=1000, failed=0, throughput_per_s=10.0, mean_s=0.1)
 
@@ -100,7 +100,7 @@ def test_a_generator_that_pauses() -> None:
 
 
 def test_a_mean_of_quantiles_is_no_quantile() -> None:
-    windows = Windows(np.arange(6.0), np.ones(6), quantiles={0.99: np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.3])})
+    windows = WindowSeries(np.arange(6.0), np.ones(6), quantiles={0.99: np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.3])})
     assert laws(replace(LOAD, quantiles={0.99: 0.2}, windows=windows)) == ["percentiles_averaged"]
     assert laws(replace(LOAD, quantiles={0.99: 0.27}, windows=windows)) == []
 
@@ -118,9 +118,14 @@ def test_a_host_that_does_not_notice_the_load() -> None:
     at = 1e9 + np.arange(60.0)
     busier = np.where(at < 1e9 + 30, 0.1, 0.4)
     host = Observation(
-        "host", "sadf", start_s=1e9, windows=Windows(at, np.ones(60), busy={"cpu": busier, "disk": np.full(60, 0.1)})
+        "host",
+        "sadf",
+        start_s=1e9,
+        windows=WindowSeries(at, np.ones(60), busy={"cpu": busier, "disk": np.full(60, 0.1)}),
     )
-    other = replace(host, windows=Windows(at, np.ones(60), busy={"cpu": busier[::-1].copy(), "disk": np.full(60, 0.1)}))
+    other = replace(
+        host, windows=WindowSeries(at, np.ones(60), busy={"cpu": busier[::-1].copy(), "disk": np.full(60, 0.1)})
+    )
     assert "utilisation_law" not in laws(load, host) and "utilisation_law" in laws(load, other)
 
 

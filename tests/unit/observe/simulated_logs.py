@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from sojourn.observe.load_feedback import UnderWay
+from sojourn.observe.load_feedback import ArrivalsByInFlight
 
 Log = tuple[np.ndarray, np.ndarray]  # when requests came, how long they took
 
@@ -36,5 +36,5 @@ def served(came: np.ndarray, service_s: float, rng: np.random.Generator) -> Log:
     return came, np.array(took)
 
 
-def windows(log: Log, length_s: float, count: int) -> list[UnderWay]:
-    return [UnderWay.of(*log, i * length_s, (i + 1) * length_s) for i in range(count)]
+def windows(log: Log, length_s: float, count: int) -> list[ArrivalsByInFlight]:
+    return [ArrivalsByInFlight.of(*log, i * length_s, (i + 1) * length_s) for i in range(count)]

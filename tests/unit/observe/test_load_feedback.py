@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated_logs import Log, closed, served, windows
 
-from sojourn.observe.load_feedback import UnderWay, closed_users, feedback
+from sojourn.observe.load_feedback import ArrivalsByInFlight, closed_users, feedback
 
 
 def _open(rate: np.ndarray, each_s: float, service_s: float, seed: int) -> Log:
@@ -20,7 +20,7 @@ def _open(rate: np.ndarray, each_s: float, service_s: float, seed: int) -> Log:
 
 def test_time_with_so_many_under_way_by_hand() -> None:
     # 1 … 4 one, 2 … 3 two; a request at 5 that is answered at once
-    seen = UnderWay.of(np.array([1.0, 2.0, 5.0]), np.array([3.0, 1.0, 0.0]), 0.0, 6.0)
+    seen = ArrivalsByInFlight.of(np.array([1.0, 2.0, 5.0]), np.array([3.0, 1.0, 0.0]), 0.0, 6.0)
     assert seen.time_s.tolist() == [3.0, 2.0, 1.0]
     assert seen.arrivals.tolist() == [2.0, 1.0, 0.0]
     # two users: (3 s with 2 thinking + 2 s with 1) / 3 requests
@@ -28,7 +28,7 @@ def test_time_with_so_many_under_way_by_hand() -> None:
 
 
 def test_what_was_under_way_before_a_window_counts_in_it() -> None:
-    seen = UnderWay.of(np.array([1.0, 2.0]), np.array([3.0, 1.0]), 2.5, 6.0)
+    seen = ArrivalsByInFlight.of(np.array([1.0, 2.0]), np.array([3.0, 1.0]), 2.5, 6.0)
     assert seen.time_s == pytest.approx([2.0, 1.0, 0.5])
     assert seen.arrivals.sum() == 0
 
@@ -57,7 +57,7 @@ def test_nor_is_one_whose_rate_changes_by_the_hour(seed: int) -> None:
 
 def test_nothing_is_said_of_nothing() -> None:
     assert feedback([]).users is None
-    assert feedback([UnderWay.of(np.array([]), np.array([]), 0.0, 1.0)]).users is None
+    assert feedback([ArrivalsByInFlight.of(np.array([]), np.array([]), 0.0, 1.0)]).users is None
 
 
 def test_the_gain_is_that_of_the_two_likelihoods() -> None:
@@ -69,14 +69,14 @@ def test_the_gain_is_that_of_the_two_likelihoods() -> None:
         think_s = t @ (users - k) / a.sum()
         r = (users - k) / think_s
         gains.append(a @ np.log(r) - t @ r - (a.sum() * np.log(rate) - t.sum() * rate))
-    found = feedback([UnderWay(a, t)])
+    found = feedback([ArrivalsByInFlight(a, t)])
     assert found.users == 3 + int(np.argmax(gains))
     assert found.gain == pytest.approx(max(gains))
 
 
 def test_thousands_of_requests_under_way_fit_into_memory() -> None:
     """As many as 6000, while nothing was answered; a table of them by users is 288 MB, and there were several."""
-    outage = UnderWay(np.ones(6000), np.full(6000, 0.01))
+    outage = ArrivalsByInFlight(np.ones(6000), np.full(6000, 0.01))
     tracemalloc.start()
     try:
         found = feedback([outage, outage])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from simulated_logs import Log, closed, served, windows
 
-from sojourn.observe.load_feedback import SURE, LoadFeedback, UnderWay, closed_users, feedback, told
+from sojourn.observe.load_feedback import SURE, ArrivalsByInFlight, LoadFeedback, closed_users, feedback, told
 from sojourn.observe.log_windows import log_windows
 from sojourn.observe.paced_arrivals import beyond_pace
 from sojourn.observe.request_log import RequestLog
@@ -93,7 +93,7 @@ def test_the_number_of_users_is_said_with_its_interval() -> None:
 def test_many_under_way_at_once_take_no_table_of_users_by_requests() -> None:
     """An outage with 20 000 under way; of each number of users by each number under way there would be 3 GB."""
     came, took = np.linspace(0, 10, 20_000), np.full(20_000, 30.0)
-    seen = UnderWay.of(came, took, 0.0, 60.0)
+    seen = ArrivalsByInFlight.of(came, took, 0.0, 60.0)
     tracemalloc.start()
     found = feedback([seen])
     _, most = tracemalloc.get_traced_memory()
