@@ -9,6 +9,7 @@ little there gains nothing by it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +23,39 @@ Array = NDArray[np.float64]
 METRICS = ("response_time", "throughput")  # in the order in which models are judged by them
 
 
+@dataclass(frozen=True)
+class SquaresLeftOut:
+    """`squares`: name of a model → squared errors on what was left out, in units of their standard errors, in one order for all;
+    `configurations`: the number of the configuration that each is of. Errors of one configuration go together."""
+
+    squares: Mapping[str, Array]
+    configurations: NDArray[np.int64]
+
+    def with_more(self, more: Mapping[str, list[float]], configurations: list[int]) -> SquaresLeftOut:
+        """With the same number of squared errors more of each model."""
+        squares = {name: np.append(own, more[name]) for name, own in self.squares.items()}
+        return SquaresLeftOut(squares, np.append(self.configurations, np.asarray(configurations, np.int64)))
+
+    def by_configuration(self, name: str) -> Array:
+        """Sums of the squared errors of a model, one a configuration."""
+        _, number = np.unique(self.configurations, return_inverse=True)
+        return np.asarray(np.bincount(number, self.squares[name]), np.float64)
+
+
 def errors_left_out(fits: Mapping[str, FittedModel]) -> dict[str, Array]:
     """Logarithms of predicted by measured response times (else throughputs), a configuration left out each."""
     compared = [(i, name) for i, name in _compared(fits) if name in METRICS]
     return {name: _logarithms(fitted, compared) for name, fitted in fits.items()}
 
 
-def squares_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> dict[str, Array]:
+def squares_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> SquaresLeftOut:
     """The same, and those of busy resources, squared, in units of what runs of such a length are known by."""
     compared = list(_compared(fits))
     first = next(iter(fits.values()))
     same = [[run for run in runs.runs if run.factors == one] for one in first.configurations]
     known = np.array([_known(same[i], name, first) for i, name in compared])
-    return {name: np.asarray(_logarithms(fitted, compared) ** 2 / known) for name, fitted in fits.items()}
+    squares = {name: np.asarray(_logarithms(fitted, compared) ** 2 / known) for name, fitted in fits.items()}
+    return SquaresLeftOut(squares, np.array([i for i, _ in compared], dtype=np.int64))
 
 
 def _logarithms(fitted: FittedModel, compared: list[tuple[int, str]]) -> Array:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 
-import numpy as np
-
 from sojourn.errors import FitError, SojournError
 from sojourn.fit.candidate_models import candidates, shares_of, whole_factors
 from sojourn.fit.chosen_model import ChosenModel
@@ -21,7 +19,7 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_weights import ranked
-from sojourn.fit.response_spread import spread_squares
+from sojourn.fit.response_spread import runs_of_spread, spread_square
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
@@ -59,9 +57,10 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
             fits[name] = one if one.template is model else _as(one, model)
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
-    squares = squares_left_out(fits, runs)
-    for name, fitted in fits.items():
-        squares[name] = np.append(squares[name], spread_squares(fitted, runs))
+    first = next(iter(fits.values()))
+    told = runs_of_spread(runs)
+    spreads = {name: [spread_square(fitted, run) for run in told] for name, fitted in fits.items()}
+    squares = squares_left_out(fits, runs).with_more(spreads, [first.configurations.index(run.factors) for run in told])
     found_best = ranked(fits, squares, shares=shares_of(models))
     best = fit(runs, models[found_best.chosen], level, seed, on=on)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))

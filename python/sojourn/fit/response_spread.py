@@ -21,19 +21,18 @@ FACTOR = 0.5  # standard deviation of the logarithm of a variance that such a mo
 LEAST = 0.1  # of the squared mean: less is somebody else's variance
 
 
-def spread_squares(fitted: FittedModel, runs: FitRuns) -> list[float]:
-    """How far the spread of response times that a model has is from the measured one, squared, in units of its standard error: in the
-    lightest and the heaviest run of which it is known."""
+def runs_of_spread(runs: FitRuns) -> list[FitRun]:
+    """The lightest and the heaviest run of which the spread of response times is known; one or none where no more are."""
     level = "users" if "users" in runs.runs[0].factors else "rate_per_s"
     known = sorted(
         (run for run in runs.runs if run.scv is not None and level in run.factors), key=lambda run: run.factors[level]
     )
-    told = known[:1] + (known[-1:] if len(known) > 1 else [])
-    return [spread_square(fitted, run) for run in told]
+    return known[:1] + (known[-1:] if len(known) > 1 else [])
 
 
 def spread_square(fitted: FittedModel, run: FitRun, station: str = "service") -> float:
-    """Of one run, whose spread is known. `station`: whose service is meant."""
+    """How far the spread of response times that a model has is from that of a run, which is known: squared, in units of its standard
+    error. `station`: whose service is meant."""
     assert run.scv is not None, "asked only where it is known"
     evaluator = ModelEvaluator(fitted.template, [run.factors])
     best = np.array([[fitted.estimates[p].value for p in fitted.paths]])

@@ -20,7 +20,7 @@ from sojourn.fit.model_selection import choose_model
 from sojourn.fit.model_weights import weights
 from sojourn.fit.next_runs import next_runs
 from sojourn.fit.parameter_estimate import ParameterEstimate
-from sojourn.fit.response_spread import spread_squares
+from sojourn.fit.response_spread import runs_of_spread, spread_square
 from sojourn.model import Queue
 
 LOW = (20.0, 26.0, 32.0, 38.0, 44.0)  # below 45 % of what mmm_run's two servers can do
@@ -89,8 +89,19 @@ def test_whole_factors_may_be_servers_and_others_not() -> None:
 
 
 def test_weights_are_likelihoods_of_what_was_left_out() -> None:
-    assert weights([3.0, 3.0]) == pytest.approx([0.5, 0.5])
-    assert weights([2.0, 4.0]) == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
+    """Of one configuration, and of two that say the same twice in sum, as the bootstrap keeps the sum of the counts."""
+    two = pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
+    assert weights(np.array([[3.0], [3.0]])) == pytest.approx([0.5, 0.5])
+    assert weights(np.array([[2.0], [4.0]])) == two
+    assert weights(np.array([[1.0, 1.0], [2.0, 2.0]])) == two
+    assert weights(np.zeros((4, 0))) == pytest.approx([0.25] * 4)
+
+
+@pytest.mark.parametrize("gap", [1.0, 8.0, 30.0])
+def test_one_of_two_configurations_does_not_decide_alone(gap: float) -> None:
+    """Its count is 2u, u uniform: the mean of 1/(1 + exp(-gap u)) is (ln(1 + e^gap) - ln 2)/gap."""
+    expected = (np.log1p(np.exp(gap)) - np.log(2)) / gap
+    assert weights(np.array([[0.0, 0.0], [gap, 0.0]]))[0] == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize("rate", [4.0, 40.0])
@@ -101,10 +112,10 @@ def test_the_spread_of_an_mm1_queue_is_that_of_an_exponential(rate: float) -> No
                            "service = { user = { free = true } }\n")  # fmt: skip
     fitted = fit(FitRuns(runs), model)
     at_truth = replace(fitted, estimates={"demands_s.service.user": ParameterEstimate(0.02, 0.02, 0.02)})
-    assert spread_squares(at_truth, FitRuns(runs)) == pytest.approx(
-        [0.0] * len(spread_squares(at_truth, FitRuns(runs))), abs=1e-6
-    )
-    assert spread_squares(at_truth, FitRuns([replace(run, scv=None) for run in runs])) == []
+    told = runs_of_spread(FitRuns(runs))
+    assert [run.factors["rate_per_s"] for run in told] == [rate, 46.0]
+    assert [spread_square(at_truth, run) for run in told] == pytest.approx([0.0, 0.0], abs=1e-6)
+    assert runs_of_spread(FitRuns([replace(run, scv=None) for run in runs])) == []
 
 
 def test_the_law_of_service_is_told_by_the_lightest_run() -> None:
