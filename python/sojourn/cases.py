@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -46,6 +45,8 @@ def cases() -> Mapping[str, Case]:
     Raises:
         CaseError: two have the same name.
     """
+    from importlib.metadata import entry_points  # slow to import, and most commands ask for no case
+
     found: dict[str, Case] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
         try:

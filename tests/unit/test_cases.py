@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_a_case_that_is_broken_is_left_out_and_said(tmp_path: Path) -> None:
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """Entry points as if they were installed: of this module's objects."""
     found: list[EntryPoint] = []
-    monkeypatch.setattr(cases, "entry_points", lambda group: found)
+    monkeypatch.setattr(metadata, "entry_points", lambda group: found)
     cases.cases.cache_clear()
     yield found
     cases.cases.cache_clear()

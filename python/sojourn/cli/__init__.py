@@ -77,6 +77,10 @@ def _run() -> NoReturn:
     from sojourn.cli.late_modules import import_late
 
     import_late()
+    if sys.argv[1:2] == ["load"] and "--help" not in sys.argv:
+        from sojourn.measure.early_look import look
+
+        look()
     import typer
 
     from sojourn.cli.app import COMPLETES, asked_words, command_line

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ def whole_file(path: Path | str, mode: int = USUAL) -> Iterator[IO[bytes]]:
     """A new file that has the name `path` when the block has ended well; else nothing has changed. A link of that name is replaced, and
     not followed. OSError naming `path` where it cannot be written."""
     path = Path(path)
-    new = path.with_name(f".{secrets.token_hex(8)}.new")
+    new = path.with_name(f".{_name()}.new")
     kept = _mode_of(path)
     try:
         with open(os.open(new, NEW, mode), "wb") as file:
@@ -39,6 +38,11 @@ def whole_file(path: Path | str, mode: int = USUAL) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError) and error.filename in (None, str(new)):
             raise type(error)(error.errno, error.strerror or str(error), str(path)) from None
         raise
+
+
+def _name() -> str:
+    """One that nobody can know before: `secrets`, which does the same, is slow to import."""
+    return os.urandom(8).hex()
 
 
 def write_whole(path: Path | str, content: str | bytes, mode: int = USUAL) -> None:

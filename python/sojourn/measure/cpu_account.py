@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from sojourn.lab.process_tree import stats
 from sojourn.measure.cpu_time import cpu_time, of_idle_groups, own_tree
-from sojourn.measure.process_times import process_times, used_between
+from sojourn.measure.early_look import taken
+from sojourn.measure.process_times import ProcessTimes, process_times, used_between
 from sojourn.runs.manifest import Manifest
 
 REST_S = 0.25
@@ -44,7 +45,7 @@ class KnownProcesses:
 @contextmanager
 def cpu_account(manifest: Manifest, known: KnownProcesses) -> Iterator[None]:
     """Puts `cpu_time` into the manifest: s of the machine, of the run's own and of others while the load lasted, and who used most."""
-    resting = Counter[str]() if known.whole else _at_rest(known)
+    resting = Counter[str]() if known.whole else _at_rest(known, *taken())
     roots = [*known.instruments.values(), *known.service]
     before, names, start_s = cpu_time(roots, known.cgroups), process_times(), time.monotonic()
     yield
@@ -58,7 +59,7 @@ def cpu_account(manifest: Manifest, known: KnownProcesses) -> Iterator[None]:
     if known.whole:
         manifest["cpu_time"]["others"] = _told(others, over_s)
         return
-    resting |= _at_rest(known)
+    resting |= _at_rest(known, time.monotonic(), process_times())
     foreign = {name: s for name, s in others.items() if resting[name] >= max(AT_REST, STEADY * s / over_s)}
     rest = {name: s for name, s in others.items() if name not in foreign}
     manifest["cpu_time"] |= {
@@ -66,10 +67,9 @@ def cpu_account(manifest: Manifest, known: KnownProcesses) -> Iterator[None]:
     }  # fmt: skip
 
 
-def _at_rest(known: KnownProcesses) -> Counter[str]:
-    """Who else is busy without a load: name → share of a core."""
-    start, start_s = process_times(), time.monotonic()
-    time.sleep(REST_S)
+def _at_rest(known: KnownProcesses, start_s: float, start: ProcessTimes) -> Counter[str]:
+    """Who else has been busy without a load since `start_s`, which is REST_S ago or more when this ends: name → share of a core."""
+    time.sleep(max(start_s + REST_S - time.monotonic(), 0.0))
     end, over_s = process_times(), time.monotonic() - start_s
     ours = known.tree() | of_idle_groups() | {os.getpid()}
     return Counter({name: s / over_s for name, s in used_between(start, end, ours, each=True).items()})

@@ -137,7 +137,7 @@ def test_a_full_disk_is_named_and_leaves_no_half_file(tmp_path: Path, monkeypatc
     """/dev/full refuses every write, as a full disk does."""
     folder = RunFolder.create(tmp_path / "run", {})
     monkeypatch.setattr(writing, "NEW", os.O_WRONLY)
-    monkeypatch.setattr(writing.secrets, "token_hex", lambda count: "full")
+    monkeypatch.setattr(writing, "_name", lambda: "full")
     new = tmp_path / "run/.full.new"
     for write in (folder.save, lambda: write_parquet(pl.DataFrame({"a": [1]}), folder.path / "requests.parquet")):
         new.symlink_to("/dev/full")

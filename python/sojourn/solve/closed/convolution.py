@@ -151,7 +151,9 @@ def _solve(
     most: int,
 ) -> tuple[Array, ...]:
     p = group[0]
-    think = c.think_s[p] + c.demands_s[p, np.setdiff1d(np.arange(len(c.delay)), at)].sum(axis=0)
+    elsewhere = np.ones(len(c.delay), bool)  # np.setdiff1d would import numpy.ma
+    elsewhere[at] = False
+    think = c.think_s[p] + c.demands_s[p, elsewhere].sum(axis=0)
     demands = c.demands_s[p][np.ix_(at, used)]
     lists = [s.tolist() for s in speeds]
     found = _native.closed_convolution(demands, lists, think[used], c.population[np.ix_(group, used)], most)
