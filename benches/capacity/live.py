@@ -1,11 +1,11 @@
 """`sojourn capacity` on services that run here, each beside a truth that is measured apart.
 
     python benches/capacity/live.py --check --out FOLDER              builds each, starts it, asks for one page, stops it; no load
-    python benches/capacity/live.py --out FOLDER [NAME …] [--seconds 3100]
+    python benches/capacity/live.py --out FOLDER [NAME …] [--seconds 4100]
     python benches/capacity/live.py --summary FOLDER
 
 For each service, in the order of `live_services.py`: a closed loop of 64 users tells where it saturates; four runs of the truth, whose
-figure at 75 % of that is the limit of the objective; `sojourn capacity` is asked with that limit and nothing else but `--within 50s`; more
+figure at 75 % of that is the limit of the objective; `sojourn capacity` is asked with that limit and its default budget (`--within 3m`); more
 runs of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is
 known to 2 %, or the service's part of the time that is left is over, but not before there are eight. So the answer's figures do not steer
 them, but the time that its search takes limits how many there are.
@@ -17,7 +17,7 @@ lognormal times at one server 45 %, and 6.4 % too high), and both share the spel
 
 FOLDER/raw.csv gets a row a service as soon as it is there, also where it failed: with the error's first line. A service that has a row is
 left out, so that the same command goes on; one that failed is tried again only where it is named, and its last row counts.
-FOLDER/NAME has the runs. Puts load on loopback for some two minutes a service; no service is begun that may not end within
+FOLDER/NAME has the runs. Puts load on loopback for some three minutes a service; no service is begun that may not end within
 --seconds. The table is printed at the end. --dry: runs of a second and no search, to see that nothing breaks; its figures are
 worth nothing.
 """
@@ -72,10 +72,10 @@ class Plan:
 
     closed_s: float = 4.0
     run_s: float = 5.0
-    within: str = "50s"
+    within: str = "3m"
     least: int = 8
-    most: int = 14
-    service_s: float = 90.0
+    most: int = 16
+    service_s: float = 140.0
 
 
 DRY = Plan(1.0, 1.0, "", 5, 5, 0.0)
