@@ -5,8 +5,8 @@
     python benches/capacity/live.py --summary FOLDER
 
 For each service, in the order of `live_services.py`: a closed loop of 64 users tells where it saturates; four runs of the truth, whose
-figure at 75 % of that is the limit of the objective; `sojourn capacity` is asked with that limit and its default budget (`--within 3m`); more
-runs of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is
+figure at 75 % of that is the limit of the objective; `sojourn capacity` is asked with that limit and its default budget, `--within 3m`;
+more runs of the truth: `truth.py` places them by the truth's runs alone and says where the figure crosses the limit. They end where that is
 known to 2 %, or the service's part of the time that is left is over, but not before there are eight. So the answer's figures do not steer
 them, but the time that its search takes limits how many there are.
 

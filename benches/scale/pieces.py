@@ -65,7 +65,7 @@ def sweep(count: int) -> Job:
     values = np.linspace(0.005, 0.06, count).tolist()
 
     def run(on: Any) -> sj.Metrics:
-        found = sj.sweep(model, "demands_s.disk.writer", values, wanted=RequestedOutputs(()), on=on)
+        found = sj.sweep(model, "demands_s.disk.writer", values, wanted=RequestedOutputs(()), parallel=on)
         _ = found.frame
         return found
 
@@ -75,7 +75,7 @@ def sweep(count: int) -> Job:
 def replications(count: int) -> Job:
     model = Model.parse(SHOP)
     return Job(
-        count, lambda on: sj.simulate(model, replications=count, completions=PASSES, max_seconds=1000, on=on),
+        count, lambda on: sj.simulate(model, replications=count, completions=PASSES, max_seconds=1000, parallel=on),
         lambda a, b: a == b,
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def plan(count: int) -> Job:
     vary = {"stations.cpu.servers": range(1, side + 1), "classes.reader.population": range(1, count // side + 1)}
 
     def run(on: Any) -> Any:
-        return sj.plan(model, vary, "mean < 200ms", "stations.cpu.servers", on=on)
+        return sj.plan(model, vary, "mean < 200ms", "stations.cpu.servers", parallel=on)
 
     return Job(count, run, lambda a, b: a == b)
 

@@ -86,15 +86,15 @@ def fit_files(
             expect(name, MODEL)
     measured = observe_runs(runs)
     if names == [AUTO]:
-        chosen = choose_model(measured, level=level, seed=seed, on=on)
+        chosen = choose_model(measured, level=level, seed=seed, parallel=on)
         tell(chosen.why)
         fitted = chosen.best
     elif len(names) > 1:
-        chosen = fit_rivals(measured, read_rivals(names, Path()), level=level, seed=seed, on=on)
+        chosen = fit_rivals(measured, read_rivals(names, Path()), level=level, seed=seed, parallel=on)
         tell(chosen.why)
         fitted = chosen.best
     else:
-        fitted = fit_assuming(measured, Model.read(names[0]), level, seed, on=on)
+        fitted = fit_assuming(measured, Model.read(names[0]), level, seed, parallel=on)
     fitted.write(out)
     tell(str(fitted))
     tell(f"written to {out}")

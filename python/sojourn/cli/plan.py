@@ -47,7 +47,14 @@ def plan(
 
     with workers_on(parallel, "planning") as workers:
         found = plan_(
-            model, factors(vary or []), objective, cost, load=load or None, price=miss_price, level=level, on=workers
+            model,
+            factors(vary or []),
+            objective,
+            cost,
+            load=load or None,
+            price=miss_price,
+            level=level,
+            parallel=workers,
         )
     if as_json:
         say_answer("plan", found.to_dict())

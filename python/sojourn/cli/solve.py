@@ -53,7 +53,7 @@ def solve(
         from sojourn.solve import sweep
 
         with workers_on(parallel, "solving blocks") as workers:
-            result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, on=workers)
+            result = sweep(it, paths, method=method, wanted=wanted, budget_s=budget, parallel=workers)
     else:
         result = solve_(it, method, wanted=wanted, budget_s=budget)
     result.message = "\n".join(filter(None, [of_one_model(model), result.message]))

@@ -20,6 +20,7 @@ from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 from sojourn.parallel import On
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 SCV = ".scv"
@@ -28,12 +29,13 @@ AROUND = (1 / 9, 1 / 3, 1.0, 3.0, 9.0)  # times a start
 PARTS = (0.05, 0.2, 0.4, 0.6, 0.8)  # of the response time of the lightest run
 
 
+@former_keyword(on="parallel")
 def fit_assuming(
-    runs: FitRuns, model: Model, level: float = USUAL_LEVEL, seed: int = 1, *, on: On = None
+    runs: FitRuns, model: Model, level: float = USUAL_LEVEL, seed: int = 1, *, parallel: On = None
 ) -> FittedModel:
     """As `fit`, of a model of which the runs determine at least all unknowns but one. Raises what `fit` raises where that does not help."""
     try:
-        return fit(runs, model, level, seed, on=on)
+        return fit(runs, model, level, seed, parallel=parallel)
     except Undetermined as error:
         refused = error
     path = _assumed(refused.unknowns, model)
@@ -43,7 +45,7 @@ def fit_assuming(
     for value in _values(path, unknowns(model)[path], runs.of(model)):
         name = f"{model.name or 'the model'}, {path} = {value:.3g}"
         try:
-            fits[name] = fit(runs, replace(replaced(model, {path: value}), name=name), level, seed, on=on)
+            fits[name] = fit(runs, replace(replaced(model, {path: value}), name=name), level, seed, parallel=parallel)
         except FitError:
             continue
     if not fits:

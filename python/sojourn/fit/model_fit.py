@@ -35,6 +35,7 @@ from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.runs.run_folder import RunFolder
 from sojourn.solve.load_dependent_times import check_dependent_times
 from sojourn.units import USUAL_LEVEL
@@ -45,15 +46,16 @@ STEP = 1e-4  # of a measured mean, relative, by which it is moved for its slope
 FURTHEST = 5.0  # of a draw from the best value, in what is searched: a factor of 150
 
 
+@former_keyword(on="parallel")
 def fit(
     runs: FitRuns | Sequence[Path | str | RunFolder], model: Model,
-    level: float = USUAL_LEVEL, seed: int = 1, draws: int = DRAWS, *, on: On = None
+    level: float = USUAL_LEVEL, seed: int = 1, draws: int = DRAWS, *, parallel: On = None
 ) -> FittedModel:  # fmt: skip
     """Fits the unknowns of `model` to `runs`. Where all of them are measured parameters nothing is searched: the values are the means
     of the runs, and what is told is how wrong the model is with them.
 
-    level in (0, 1), draws 20 or more. `on` workers (`sojourn.parallel`) draws are solved in blocks, which pays where a fit takes
-    many seconds. `runs`: as `observe_runs` makes them, or run folders.
+    level in (0, 1), draws 20 or more. On the workers `parallel` (`sojourn.parallel`) draws are solved in blocks, which pays where a fit
+    takes many seconds. `runs`: as `observe_runs` makes them, or run folders.
 
     Raises InputError for an argument, FitError for a model without unknowns and measured parameters, a factor
     without a path, a station without its resource, fewer configurations than unknowns, and unknowns that the runs cannot
@@ -68,7 +70,7 @@ def fit(
     if not measured and not unknowns(model):
         raise FitError("no unknown", "model", "write { free = true } in place of a number to be fitted")
     data = FitProblem(runs, with_values(model, measured), by_run(measured, len(runs.runs)))
-    with data.evaluator.on_workers(on):
+    with data.evaluator.on_workers(parallel):
         drawn = drawn_means(measured, draws, seed)
         moved = _Moved(runs, model, measured, drawn)
         return with_draws(_fitted(data, level, seed, draws, moved), measured, drawn)

@@ -23,22 +23,24 @@ from sojourn.fit.response_spread import runs_of_spread, spread_square
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 AUTO = "auto"
 DRAWS_TO_RANK = 60
 
 
-def choose_model(runs: FitRuns, level: float = USUAL_LEVEL, seed: int = 1, *, on: On = None) -> ChosenModel:
+@former_keyword(on="parallel")
+def choose_model(runs: FitRuns, level: float = USUAL_LEVEL, seed: int = 1, *, parallel: On = None) -> ChosenModel:
     """Fits all candidates and takes the simplest that predicts as well as the best; the others are its alternatives.
 
-    `on`: workers, as of `fit`. Raises FitError where none can be fitted: it says why the first cannot.
+    `parallel`: workers, as of `fit`. Raises FitError where none can be fitted: it says why the first cannot.
     """
-    with nullcontext() if on is None else open_workers(on) as workers:
+    with nullcontext() if parallel is None else open_workers(parallel) as workers:
         return _chosen(runs, level, seed, workers)
 
 
-def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
+def _chosen(runs: FitRuns, level: float, seed: int, parallel: On) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     refused: list[str] = []
     models = {name: replace(model, name=name) for name, model in candidates(runs).items()}
@@ -47,7 +49,7 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
         key = _same_here(model, runs)
         if key not in found:
             try:
-                found[key] = fit(runs, model, level, seed, draws=DRAWS_TO_RANK, on=on)
+                found[key] = fit(runs, model, level, seed, draws=DRAWS_TO_RANK, parallel=parallel)
             except SojournError as error:
                 found[key] = error
         one = found[key]
@@ -62,7 +64,7 @@ def _chosen(runs: FitRuns, level: float, seed: int, on: On) -> ChosenModel:
     spreads = {name: [spread_square(fitted, run) for run in told] for name, fitted in fits.items()}
     squares = squares_left_out(fits, runs).with_more(spreads, [first.configurations.index(run.factors) for run in told])
     found_best = ranked(fits, squares, shares=shares_of(models))
-    best = fit(runs, models[found_best.chosen], level, seed, on=on)
+    best = fit(runs, models[found_best.chosen], level, seed, parallel=parallel)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 
 

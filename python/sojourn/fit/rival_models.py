@@ -22,6 +22,7 @@ from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.model_weights import ranked
 from sojourn.model import Model
 from sojourn.parallel import On, open_workers
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 AVERAGED = "averaged"  # the name of what is averaged, beside its rivals
@@ -47,6 +48,7 @@ def read_rivals(names: Sequence[str], folder: Path) -> dict[str, Model | str]:
     return {stem: AUTO if name == AUTO else Model.read(folder / name) for stem, name in rival_names(names).items()}
 
 
+@former_keyword(on="parallel")
 def fit_rivals(
     runs: FitRuns,
     models: Mapping[str, Model | str],
@@ -54,14 +56,14 @@ def fit_rivals(
     seed: int = 1,
     *,
     prior: Mapping[str, float] | None = None,
-    on: On = None,
+    parallel: On = None,
 ) -> ChosenModel:
     """Fits each of `models` (name → a model with unknowns, or "auto"), and averages those that predict about as well where a
     configuration is left out: the simplest is named, the others are its alternatives. Models of different runs (`Model.where`) are no
     rivals: each answers where it is the one.
 
-    `prior`: name → what is believed of it before the runs, relative, 1 where nothing is said; above 0. `on`: workers, as of `fit`. What the
-    runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
+    `prior`: name → what is believed of it before the runs, relative, 1 where nothing is said; above 0. `parallel`: workers, as of
+    `fit`. What the runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
     that is so of all of them, InputError for what is no model.
     """
     if not models:
@@ -70,7 +72,7 @@ def fit_rivals(
         if name not in models or not (belief > 0 and belief < inf):
             raise InputError(f"{name} = {belief}", "prior", f"give numbers above 0, for {', '.join(models)}")
     groups = by_runs(models)
-    with nullcontext() if on is None else open_workers(on) as workers:
+    with nullcontext() if parallel is None else open_workers(parallel) as workers:
         found = [_fitted(runs, own, level, seed, prior, workers) for own in groups]
     return found[0] if len(found) == 1 else _together(found)
 
@@ -116,7 +118,7 @@ def _fitted(
     level: float,
     seed: int,
     prior: Mapping[str, float] | None,
-    on: On,
+    parallel: On,
 ) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     notes: list[str] = []
@@ -124,9 +126,9 @@ def _fitted(
     for name, model in models.items():
         try:
             if isinstance(model, Model):
-                fits[name] = fit(runs, replace(model, name=name), level, seed, on=on)
+                fits[name] = fit(runs, replace(model, name=name), level, seed, parallel=parallel)
             elif model == AUTO:
-                chosen = choose_model(runs, level, seed, on=on)
+                chosen = choose_model(runs, level, seed, parallel=parallel)
                 fits[name] = chosen.best
                 notes.append(f"{name}: {chosen.why}")
             else:

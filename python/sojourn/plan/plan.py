@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import InputError
 from sojourn.parallel import On, open_workers
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load
@@ -32,6 +33,7 @@ LEAST_LISTED = 20  # configurations that are asked for each draw
 DEFAULT_PRICE = 5.0  # of a missed objective, over the cost of the cheapest choice
 
 
+@former_keyword(on="parallel")
 def plan(
     model: Any,
     vary: Mapping[str, Iterable[Any]],
@@ -42,7 +44,7 @@ def plan(
     draws: Any = None,
     price: float | None = None,
     level: float = USUAL_LEVEL,
-    on: On = None,
+    parallel: On = None,
 ) -> Plan:
     """The cheapest of all combinations of `vary` that meets `objective` at every load, the Pareto front, and the least regret.
 
@@ -50,7 +52,7 @@ def plan(
     `vary`: factor or path of the model → values; nothing: the model unchanged. `objective`: in the query language. `cost`: arithmetic of
     what is varied; without one every configuration is told, in the order given, and the first that meets the objective is named.
     `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
-    the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). `on` workers
+    the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). On the workers `parallel`
     (`sojourn.parallel`) configurations are solved in blocks. Raises InputError, ModelError,
     QueryError, FitError, MethodRefused.
     """
@@ -66,7 +68,7 @@ def plan(
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
     priced = Cost.read(cost, lists) if cost else None
-    with nullcontext() if on is None else open_workers(on) as asked.workers:
+    with nullcontext() if parallel is None else open_workers(parallel) as asked.workers:
         return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
 
 

@@ -17,6 +17,7 @@ from sojourn.model import Model, Network
 from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
 from sojourn.parallel import On, open_workers
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord
@@ -64,17 +65,18 @@ class RunLength:
         return self.until_s is not None or self.completions is not None
 
 
+@former_keyword(on="parallel")
 def simulate(
     model: Model | Path | str, precision: float = 0.01, level: float = USUAL_LEVEL, seed: int = 1, replications: int | None = None,
     until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
-    max_seconds: float = 60.0, progress: Progress | None = None, *, on: On = None,
+    max_seconds: float = 60.0, progress: Progress | None = None, *, parallel: On = None,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
     """Metrics of a model, or of the model file at a path, with intervals at `level`; source "simulated".
 
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
-    of wall time. `replications` independent runs go side by side in threads, or `on` workers (`sojourn.parallel`):
+    of wall time. `replications` independent runs go side by side in threads, or on the workers `parallel` (`sojourn.parallel`):
     "local:2", "tls://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
     for any number of threads and workers, unless the wall time cuts it short. More than 64 replications of a given length
     run to their end one after another and are pooled to 64 runs, so that memory does not grow with their number; those that had no
@@ -87,31 +89,31 @@ def simulate(
     length = RunLength(precision, level, until_s, completions, max_seconds)
     check(length, seed, replications, quantiles)
     network = settled_network(as_model(model))
-    threads = on is None or isinstance(on, ThreadPoolExecutor)
+    threads = parallel is None or isinstance(parallel, ThreadPoolExecutor)
     if not threads and replications is None:
-        raise InputError("one long run", "on", "give replications, which go side by side")
-    with _opened(network, seed, replications or 1, length, on, engine) as runs:
+        raise InputError("one long run", "parallel", "give replications, which go side by side")
+    with _opened(network, seed, replications or 1, length, parallel, engine) as runs:
         outcome = follow(network, runs, length, progress)
     return table(network, outcome, quantiles, seed, replications or 1)
 
 
 @contextmanager
 def _opened(
-    network: Network, seed: int, count: int, length: RunLength, on: On, engine: Engine
+    network: Network, seed: int, count: int, length: RunLength, parallel: On, engine: Engine
 ) -> Iterator[ReplicationRuns]:
     """The replications where they run: in threads of this process, or on workers."""
-    threads = on is None or isinstance(on, ThreadPoolExecutor)
+    threads = parallel is None or isinstance(parallel, ThreadPoolExecutor)
     model = ReplicatedModel(network, seed, length.until_s, engine)
     if length.fixed and count > MOST_RUNS:
         with (
-            nullcontext(on) if on is not None else ThreadPoolExecutor(cpu_count() or 1) as place,
+            nullcontext(parallel) if parallel is not None else ThreadPoolExecutor(cpu_count() or 1) as place,
             open_workers(place) as workers,
         ):
             yield PooledReplications(model, count, workers)
     elif threads:
-        yield Replications([model.beginning(number) for number in range(count)], on)
+        yield Replications([model.beginning(number) for number in range(count)], parallel)
     else:
-        with open_workers(on) as workers:
+        with open_workers(parallel) as workers:
             yield ReplicationsOnWorkers(model, count, workers)
 
 

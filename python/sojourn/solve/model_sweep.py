@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import InputError
 from sojourn.model import Model
 from sojourn.model.model import as_model
+from sojourn.parallel.former_keyword import former_keyword
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.parameter_variation import ParameterVariation, varied
 from sojourn.solve.registry import BUDGET_S
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from sojourn.parallel import On
 
 
+@former_keyword(on="parallel")
 def sweep(
     model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
-    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S, on: On = None,
+    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S, parallel: On = None,
 ) -> Metrics:  # fmt: skip
     """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
 
-    A mapping of paths to values makes all combinations, with a column each. `on` workers (`sojourn.parallel`: "local:2",
+    A mapping of paths to values makes all combinations, with a column each. On the workers `parallel` (`sojourn.parallel`: "local:2",
     "tls://HOST:PORT", an Executor, a dask Client) points are solved in blocks, which pays from a few seconds on: the same to
     the last bit on any workers, and within rounding without them where one recursion or iteration serves all points.
     Errors as `solve`, and ModelError for a path or a value that the model cannot have.
@@ -39,12 +41,12 @@ def sweep(
     if not factors or not all(factors.values()):
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
     it, outputs, budget = as_model(model), wanted or USUAL, checked_budget_s(budget_s)
-    if on is not None:
+    if parallel is not None:
         from sojourn.parallel import open_workers  # slow to import
         from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers
 
         blocks = SweepOfBlocks(ParameterVariation(it, factors), outputs, budget)
-        with open_workers(on) as workers, closing(SweepOnWorkers(blocks, workers)) as points:
+        with open_workers(parallel) as workers, closing(SweepOnWorkers(blocks, workers)) as points:
             return points.answer(method)
     networks, columns = varied(it, factors)
     return answer(networks, method, outputs, budget, columns)

@@ -186,7 +186,7 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
         "import sojourn as sj\n"
         "cpu, user = sj.Queue('cpu'), sj.Open('user', rate_per_s=1.0)\n"
         "model = sj.Model(stations=[cpu], classes=[user], demands_s={'cpu': {'user': 0.1}})\n"
-        "sj.simulate(model, replications=2, completions=100, on='local:1')\n"
+        "sj.simulate(model, replications=2, completions=100, parallel='local:1')\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0

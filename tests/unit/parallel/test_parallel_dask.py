@@ -77,10 +77,10 @@ def later(seconds: float, act: Callable[[], object]) -> None:
 
 def test_replications_on_a_cluster_are_those_of_one_process(cluster: Cluster) -> None:
     with ThreadPoolExecutor(1) as one:
-        expected = sojourn.simulate(SHOP, precision=0.05, replications=4, on=one)
-    assert sojourn.simulate(SHOP, precision=0.05, replications=4, on=cluster.address) == expected
+        expected = sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=one)
+    assert sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=cluster.address) == expected
     with Client(f"tcp://127.0.0.1:{cluster.port}") as client:
-        assert sojourn.simulate(SHOP, precision=0.05, replications=4, on=client) == expected
+        assert sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=client) == expected
         assert client.status == "running", "a user's client is not ours to close"
 
 

@@ -65,7 +65,7 @@ def fitted() -> FittedModel:
 def planned(model: Model | FittedModel, on: object = None) -> Plan:
     vary = {"stations.cpu.servers": range(1, 41)}
     return sj.plan(
-        model, vary, "mean < 40ms", "stations.cpu.servers", load="20..90", on=on
+        model, vary, "mean < 40ms", "stations.cpu.servers", load="20..90", parallel=on
     )  # 40 configurations x 12 loads x 200 draws with a fit
 
 
@@ -78,7 +78,7 @@ def test_a_plan_over_the_draws_of_a_fit_is_that_of_one_process(two: Workers, fit
 
 
 def test_a_fit_is_that_of_one_process(two: Workers, fitted: FittedModel) -> None:
-    found = fit(runs(), FREE, on=two)
+    found = fit(runs(), FREE, parallel=two)
     np.testing.assert_array_equal(found.draws, fitted.draws)
     assert replace(found, draws=fitted.draws) == fitted
 

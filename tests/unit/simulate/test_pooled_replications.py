@@ -34,7 +34,7 @@ def test_the_same_on_threads_and_processes_and_as_the_truth() -> None:
     """Mean response 1/(mu - lambda), 95 % of them below ln(20)/(mu - lambda) (Kleinrock, vol. 1, 3.2 and 5.9)."""
     found = run()
     with ProcessPoolExecutor(2) as processes, ThreadPoolExecutor(3) as threads:
-        assert run(on=processes) == run(on=threads) == found
+        assert run(parallel=processes) == run(parallel=threads) == found
     assert found.method == "simulation, 130 replications" and "in each of 130 runs" in found.message
     for truth, bounds in (
         (1 / (MU - LAMBDA), found.interval("response_time")),
@@ -86,7 +86,7 @@ def test_what_had_no_time_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(ReplicatedModel, "beginning", lambda self, number: Late(real(self, number)))
     with ThreadPoolExecutor(1) as one:
-        found = run(on=one)
+        found = run(parallel=one)
     assert "10 of 130 replications had enough time; the others are left out" in found.message
     low, high = found.interval("throughput")
     assert low is not None and high is not None and low <= LAMBDA <= high
@@ -103,6 +103,18 @@ def test_what_was_done_until_an_interruption_is_kept(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(pooled_replications, "run_pool", interrupted)
     with ThreadPoolExecutor(1) as one:
-        found = run(on=one)
+        found = run(parallel=one)
     assert found.status == "interrupted"
     assert "of 130 replications had enough time" in found.message
+
+
+def test_the_former_keyword_is_understood_and_the_present_one_said() -> None:
+    def run(**where: Any) -> sj.Metrics:
+        return sj.simulate(MODEL, seed=3, replications=2, completions=200, **where)
+
+    with ThreadPoolExecutor(1) as one:
+        with pytest.warns(DeprecationWarning, match="parallel="):
+            former = run(on=one)
+        assert former == run(parallel=one)
+        with pytest.raises(TypeError, match="'on'"):
+            run(on=one, parallel=one)

@@ -62,14 +62,14 @@ def test_the_same_seed_gives_the_same_answer_and_another_another() -> None:
 
 def test_threads_do_not_change_the_answer() -> None:
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(5) as five:
-        answers = [run(replications=3, on=e) for e in (one, five, None)]
+        answers = [run(replications=3, parallel=e) for e in (one, five, None)]
     assert answers[0] == answers[1] == answers[2]
     assert answers[0].method == "simulation, 3 replications"
 
 
 def test_processes_give_the_same_answer_as_threads() -> None:
     with ProcessPoolExecutor(2) as pool:
-        assert run(replications=2, precision=0.1, on=pool) == run(replications=2, precision=0.1)
+        assert run(replications=2, precision=0.1, parallel=pool) == run(replications=2, precision=0.1)
 
 
 def test_law_of_little_and_utilisation_law_hold() -> None:

@@ -46,32 +46,32 @@ CASES = {
 def test_a_sweep_on_workers_is_that_of_one_process(name: str, wanted: Any, two: Workers) -> None:
     file = EXAMPLES / f"{name}.toml"
     assert same(
-        sojourn.sweep(file, CASES[name], wanted=wanted, on=two), sojourn.sweep(file, CASES[name], wanted=wanted)
+        sojourn.sweep(file, CASES[name], wanted=wanted, parallel=two), sojourn.sweep(file, CASES[name], wanted=wanted)
     )
 
 
 def test_an_iteration_over_all_points_agrees_to_its_tolerance_and_on_workers_to_the_last_bit(two: Workers) -> None:
     factors = {"service_s.cpu.quick": list(np.linspace(0.001, 0.01, MANY))}
     file = EXAMPLES / "uneven-classes.toml"
-    here, there = sojourn.sweep(file, factors), sojourn.sweep(file, factors, on=two)
+    here, there = sojourn.sweep(file, factors), sojourn.sweep(file, factors, parallel=two)
     assert here.method == there.method == "amva-fcfs"
     values = [one.frame["value"].drop_nulls().to_numpy() for one in (here, there)]
     np.testing.assert_allclose(*values, rtol=1e-9)
-    assert same(there, sojourn.sweep(file, factors, on="local:1"))
+    assert same(there, sojourn.sweep(file, factors, parallel="local:1"))
 
 
 def test_a_method_by_name_is_asked_of_all_points(two: Workers) -> None:
     file, factors = EXAMPLES / "shop.toml", {"classes.user.population": list(range(1, MANY))}
-    alone = sojourn.sweep(file, factors, method="convolution", on="local:1")
-    assert same(sojourn.sweep(file, factors, method="convolution", on=two), alone)
+    alone = sojourn.sweep(file, factors, method="convolution", parallel="local:1")
+    assert same(sojourn.sweep(file, factors, method="convolution", parallel=two), alone)
     with pytest.raises(MethodRefused, match="mm1"):
-        sojourn.sweep(file, factors, method="mm1", on=two)
-    assert sojourn.sweep(file, factors, on=two).status == "ok", "workers are there after an error of a task"
+        sojourn.sweep(file, factors, method="mm1", parallel=two)
+    assert sojourn.sweep(file, factors, parallel=two).status == "ok", "workers are there after an error of a task"
 
 
 def test_a_value_that_the_model_cannot_have_is_refused_as_in_one_process(two: Workers) -> None:
     with pytest.raises(ModelError, match="population"):
-        sojourn.sweep(EXAMPLES / "shop.toml", "classes.user.population", [*range(1, MANY), -1], on=two)
+        sojourn.sweep(EXAMPLES / "shop.toml", "classes.user.population", [*range(1, MANY), -1], parallel=two)
 
 
 def test_the_command_prints_the_same_table() -> None:
