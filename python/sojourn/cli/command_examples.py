@@ -45,6 +45,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "design check": ("sojourn design check results.csv", "sojourn design check results.csv --json"),
     "lab topology": ("sojourn lab topology", "sojourn lab topology --measure", "sojourn lab topology --json"),
+    "lab vm": ("sojourn lab vm --probe", "sojourn lab vm --probe --json"),
     "lab disk": (
         "sudo sojourn lab disk --bps 20M",
         "sudo sojourn lab disk --bps 20M -- ls {}",

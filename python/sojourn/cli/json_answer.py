@@ -25,6 +25,7 @@ VERSIONS = {
     "doctor": 1,
     "fit": 1,
     "lab topology": 1,
+    "lab vm": 1,
     "load": 1,
     "measure": 1,
     "methods": 1,

@@ -1,4 +1,4 @@
-"""`sojourn lab`: how the cores of this machine are related; a slow disk; what was left behind."""
+"""`sojourn lab`: how the cores of this machine are related; a slow disk; guests; what was left behind."""
 
 from __future__ import annotations
 
@@ -72,6 +72,28 @@ def disk(
                 signal.pause()
         except KeyboardInterrupt:
             return
+
+
+@app.command()
+def vm(
+    probe: Annotated[bool, typer.Option("--probe", help="boot each kind of guest once, and say what it has")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Says which virtual machines can be had here.
+
+    QEMU with KVM, QEMU that translates (TCG), user-mode-linux: each is booted from installed packages, asked what it
+    has, and ended; two minutes at most. docs/howto/guests.md
+    """
+    from sojourn.cli.guest_table import tell
+    from sojourn.errors import InputError
+    from sojourn.lab.guest_probe import probe_guests
+
+    if not probe:
+        raise InputError("nothing to do", "lab vm", "give --probe")
+    found = tell(probe_guests(), as_json)
+    if not any(one.good for one in found):
+        remedies = dict.fromkeys(one.remedy for one in found)
+        raise LabError("no guest boots on this machine", "lab vm", "; or ".join(remedies))
 
 
 @app.command()

@@ -232,7 +232,7 @@ VERBS = {
     ),
     "lab": Verb(
         MACHINE,
-        "Cores and caches of this machine; a slow disk; cleaning up.",
+        "Cores and caches; a slow disk; guests; cleaning up.",
         (
             "sojourn lab topology --measure",
             "sojourn lab disk --bps 20M -- ls {}",

@@ -13,6 +13,7 @@ from sojourn.lab.cgroups import CpuShareCgroup
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.emulated_network import EmulatedNetwork
+from sojourn.lab.guest_parts import TCG, UML, WAYS, GuestParts, guest_parts
 from sojourn.lab.namespaces import make_namespace
 from sojourn.lab.real_time import GRANT, real_time
 from sojourn.lab.slow_disk import LEAST_BYTES, slow_disk
@@ -52,7 +53,16 @@ def all_checks() -> list[AbilityCheck]:
         *([*_made(), _slow_disk(), _interrupt_work()] if able else []),
         _tried("real-time client", real_time, "sending on time under load", f"{GRANT} grants it"),
         *_facts(),
+        guest_packages(guest_parts()),
     ]
+
+
+def guest_packages(parts: GuestParts) -> AbilityCheck:
+    """Whether what a guest is made of is installed; nothing is booted."""
+    kinds = [name for way, name in WAYS.items() if not parts.missing(way)]
+    lacking = f"without {', '.join(parts.missing(TCG))}; or {', '.join(parts.missing(UML))}"
+    return AbilityCheck("guests", bool(kinds), ", ".join(kinds) or lacking, "lab vm only (an option)",
+          "apt-get install --no-install-recommends " + " ".join(parts.missing(TCG)))  # fmt: skip
 
 
 def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> AbilityCheck:

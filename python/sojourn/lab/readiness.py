@@ -19,10 +19,19 @@ LISTEN = "0A"
 
 def problem(ready: dict[str, Any]) -> str:
     """Why it is not ready: `url` must answer with a status below 400, `address` (host, port) or `unix` (the path of a socket)
-    must accept; empty: it is."""
+    must accept, `printed` (a file and a text) must be there; empty: it is."""
     if "url" in ready:
         return _asked(ready["url"])
+    if "printed" in ready:
+        return _printed(*ready["printed"])
     return _entered(ready["unix"]) if "unix" in ready else _reached(*ready["address"])
+
+
+def _printed(file: str, text: str) -> str:
+    with suppress(OSError):
+        if text.encode() in Path(file).read_bytes():
+            return ""
+    return f"it has not printed {text!r}"
 
 
 def _asked(url: str) -> str:

@@ -54,7 +54,9 @@ def keep(config: Config, emit: Emit) -> dict[str, Any]:
     service = ProcessTree(config, output)
     try:
         service.wait_ready()
-        emit("ready", pid=service.pid, processes=service.processes(), grouped=service.grouped())
+        emit(
+            "ready", pid=service.pid, after_s=service.age_s(), processes=service.processes(), grouped=service.grouped()
+        )
         service.watch()
     finally:
         service.end()
@@ -76,6 +78,8 @@ class ProcessTree:
         self._died_s: float | None = None
         self._left: list[str] = []
         self._killed = False
+        self._full = ""
+        self._began_s = time.monotonic()
         try:
             self._process = self._start()
         except BaseException as error:
@@ -105,11 +109,19 @@ class ProcessTree:
 
     def _read(self, pipe: IO[bytes]) -> None:
         while data := os.read(pipe.fileno(), 65536):
-            self._output.add(data)
+            try:
+                self._output.add(data)
+            except OSError as error:  # it is read on: a program that nobody reads stops
+                self._full = f"{error.strerror}: {self._config['log']}"
+                self._output.left_out += len(data)
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def age_s(self) -> float:
+        """Since its start."""
+        return time.monotonic() - self._began_s
 
     def processes(self) -> dict[str, int]:
         """All its processes but the first, by number and name of the program."""
@@ -132,6 +144,8 @@ class ProcessTree:
         while why := problem(self._config["ready"]):
             if self._gone():
                 raise RuntimeError(self._ended_early())
+            if self._full:
+                raise RuntimeError(f"{self._full}; make room for what it prints")
             if _native.stopped():
                 raise RuntimeError("it was stopped before it was ready; start it again")
             if time.monotonic() > deadline:

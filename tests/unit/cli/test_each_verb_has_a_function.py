@@ -31,6 +31,7 @@ FUNCTIONS = {
     "plan": "sojourn:plan", "calc merge": "sojourn.plan:merge", "calc table": "sojourn.plan:staff_table",
     "calc balance": "sojourn.plan:balance", "doctor": "sojourn.lab.doctor:all_checks",
     "lab topology": "sojourn.lab.machine_topology:machine_topology", "lab disk": "sojourn.lab:slow_disk",
+    "lab vm": "sojourn.lab.guest_probe:probe_guests",
     "lab restore": "sojourn.live_service.restore_plan:put_back_left", "lab clean": "sojourn.lab:clean_stale",
     "examples": "sojourn.shipped:copy_example", "observe": "sojourn.observe:observe_files",
 }  # fmt: skip

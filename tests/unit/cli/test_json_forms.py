@@ -14,6 +14,7 @@ from test_new_user import run_at, sojourn
 
 import sojourn as sj
 from sojourn.cli.json_answer import VERSIONS, form
+from sojourn.lab.guest_probe import GuestFound
 from sojourn.measure.cpu_residual import CpuUse
 from sojourn.runs.run_folder import RunFolder
 from sojourn.trial.trial import Prediction, Trial
@@ -71,6 +72,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "design check": ("design", "check", place / "design.csv"),
         "doctor": ("doctor",),
         "lab topology": ("lab", "topology", "--measure"),
+        "lab vm": ("lab", "vm", "--probe"),
         "oscillation": ("oscillation", place / "shares.csv", "--resource-a", "cpu", "--resource-b", "disk"),
         "try": ("try",),
         "capacity": ("capacity", "http://127.0.0.1:1/", "--out", place / "out"),
@@ -84,6 +86,7 @@ def printed(place: Path, verb: str, patch: pytest.MonkeyPatch) -> dict[str, Any]
 
     patch.setattr(sj.capacity, "capacity", lambda *_args, **_more: result())
     patch.setattr("sojourn.measure.measure", measured)
+    patch.setattr("sojourn.lab.guest_probe.probe_guests", lambda: iter([GuestFound("tcg", True, "boots in 3.0 s")]))
     patch.setattr("sojourn.trial.trial", lambda *_args, **_more: TRIED)
     answer: dict[str, Any] = json.loads(sojourn(*lines(place)[verb], "--json").stdout, parse_constant=pytest.fail)
     return answer

@@ -1,0 +1,79 @@
+"""The command lines that boot a guest; nothing is run here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import InputError
+from sojourn.lab.guest_parts import KVM, UML, WHAT, GuestParts
+
+MOST_CPUS, MOST_NICS = 16, 4
+LEAST_MIB, MOST_MIB = 128, 65_536
+# It opens no program, takes no right and forks nothing: what breaks out of a guest finds little (qemu(1), -sandbox).
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny"
+NOBODY = "65534"
+
+
+@dataclass(frozen=True)
+class GuestShape:
+    """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None."""
+
+    cpus: int = 1
+    memory_mib: int = 256
+    ports: Sequence[int | None] = (None,)
+    guest_port: int = 80
+
+    def check(self, way: str) -> None:
+        """InputError for what no guest of this way has."""
+        most = 1 if way == UML else MOST_CPUS
+        if not 1 <= self.cpus <= most:
+            raise InputError(
+                f"{self.cpus} CPUs", WHAT, f"give 1 to {most}" if most > 1 else "user-mode-linux has one CPU"
+            )
+        if not LEAST_MIB <= self.memory_mib <= MOST_MIB:
+            raise InputError(f"{self.memory_mib} MiB", WHAT, f"give {LEAST_MIB} to {MOST_MIB}")
+        if not 0 <= len(self.ports) <= MOST_NICS:
+            raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
+
+
+def command(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[str]:
+    """The words that boot a guest whose console is standard output."""
+    return _uml(parts, shape, image) if way == UML else _qemu(parts, way, shape, image)
+
+
+def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[str]:
+    # arch-capabilities: a host that is itself virtual may offer it and then refuse it
+    accel, cpu = ("kvm", "host,-arch-capabilities") if way == KVM else ("tcg,thread=multi", "max")
+    words = [
+        str(parts.qemu), "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-sandbox", SANDBOX,
+        "-accel", accel, "-machine", "q35", "-cpu", cpu, "-smp", str(shape.cpus), "-m", str(shape.memory_mib),
+        "-serial", "stdio", "-kernel", str(parts.kernel), "-initrd", str(image),
+        "-append", "console=ttyS0 quiet panic=-1 edd=off",
+    ]  # fmt: skip
+    for number, port in enumerate(shape.ports, 1):
+        words += [*_nic(number, port, shape.guest_port)]
+    return words
+
+
+def _nic(number: int, port: int | None, guest_port: int) -> list[str]:
+    """A network of its own for each, of which the guest sees nothing but itself (`restrict`)."""
+    net = f"user,id=nic{number},restrict=on,net=10.0.{number}.0/24,host=10.0.{number}.2,dns=10.0.{number}.3"
+    net += f",hostfwd=tcp:127.0.0.1:{port}-10.0.{number}.15:{guest_port}" if port else ""
+    return ["-netdev", net, "-device", f"virtio-net-pci,netdev=nic{number},mac=52:54:00:00:00:{number:02x}"]
+
+
+def _uml(parts: GuestParts, shape: GuestShape, image: Path) -> list[str]:
+    """As root in a PID namespace, with the rights of nobody: what a killed UML leaves goes with it, and a process of the guest that the
+    kernel lets go of for a moment finds no rights on the host."""
+    before = [
+        "unshare", "--pid", "--fork", "--kill-child=SIGKILL", "--",
+        "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", "--pdeathsig=KILL",
+    ]  # fmt: skip
+    words = [
+        str(parts.uml), f"mem={shape.memory_mib}M", f"initrd={image}", f"uml_dir={image.parent}/", "umid=guest",
+        "con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1",
+    ]  # fmt: skip
+    return [*(before if os.geteuid() == 0 else []), *words]

@@ -1,0 +1,103 @@
+"""What a guest is made of, as Debian's packages install it: a kernel with its modules, a virtual machine, a user space.
+
+Nothing is downloaded. QEMU boots an ordinary kernel; user-mode-linux (UML) is a kernel that is a program of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import InputError, LabError
+from sojourn.lab.loop_disk import SEARCHED
+
+KVM, TCG, UML = "kvm", "tcg", "uml"
+WAYS = {KVM: "QEMU with KVM", TCG: "QEMU that translates (TCG)", UML: "user-mode-linux"}
+QEMU_PACKAGES = {
+    "qemu": "qemu-system-x86",
+    "kernel": "linux-image-cloud-amd64",
+    "busybox": "busybox-static",
+}
+UML_PACKAGES = {"uml": "user-mode-linux", "busybox": "busybox-static"}
+WHAT = "lab vm"
+INTERPRETER = 3  # PT_INTERP, elf(5): a program that needs a dynamic linker
+
+
+@dataclass(frozen=True)
+class GuestParts:
+    """Paths of what is installed, None for what is not; `modules`, `uml_modules`: folders with a modules.dep."""
+
+    qemu: Path | None
+    kernel: Path | None
+    modules: Path | None
+    uml: Path | None
+    uml_modules: Path | None
+    busybox: Path | None
+
+    def missing(self, way: str) -> list[str]:
+        """The packages without which there is no such guest."""
+        packages = UML_PACKAGES if way == UML else QEMU_PACKAGES
+        return [package for part, package in packages.items() if getattr(self, part) is None]
+
+    def check(self, way: str) -> None:
+        """Raises:
+        InputError: no such way. LabError: packages are missing, which it names, or this is no x86-64.
+        """
+        if way not in WAYS:
+            raise InputError(way, WHAT, f"give one of {', '.join(WAYS)}")
+        if platform.machine() != "x86_64":
+            raise LabError(f"this machine is {platform.machine()}", WHAT, "use an x86-64 machine")
+        if packages := self.missing(way):
+            found = f"{WAYS[way]} lacks {', '.join(packages)}"
+            raise LabError(found, WHAT, f"run: apt-get install --no-install-recommends {' '.join(packages)}")
+
+
+def guest_parts(root: Path = Path("/"), searched: str = SEARCHED) -> GuestParts:
+    """What is installed here; of several kernels the newest, one for virtual machines first."""
+    version = _newest(root)
+    busybox = _program("busybox", searched)
+    return GuestParts(
+        qemu=_program("qemu-system-x86_64", searched),
+        kernel=root / f"boot/vmlinuz-{version}" if version else None,
+        modules=root / f"lib/modules/{version}" if version else None,
+        uml=_program("linux.uml", searched),
+        uml_modules=max((root / "usr/lib/uml/modules").glob("*/"), key=lambda one: _order(one.name), default=None),
+        busybox=busybox if busybox and is_static(busybox) else None,
+    )
+
+
+def _program(name: str, searched: str) -> Path | None:
+    found = shutil.which(name, path=searched)
+    return Path(found) if found else None
+
+
+def _newest(root: Path) -> str | None:
+    """The version of a kernel that can be read and has its modules."""
+    versions = [path.name.removeprefix("vmlinuz-") for path in (root / "boot").glob("vmlinuz-*")]
+    usable = [
+        one
+        for one in versions
+        if os.access(root / f"boot/vmlinuz-{one}", os.R_OK) and (root / f"lib/modules/{one}/modules.dep").is_file()
+    ]
+    return max(usable, key=lambda one: ("cloud" in one, _order(one)), default=None)
+
+
+def _order(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def is_static(program: Path) -> bool:
+    """Whether an ELF program of 64 bits runs without a dynamic linker: it has no PT_INTERP (elf(5))."""
+    with open(program, "rb") as file:
+        head = file.read(64)
+        if head[:5] != b"\x7fELF\x02":
+            return False
+        offset, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
+        file.seek(offset)
+        table = file.read(size * count)
+    return all(struct.unpack_from("<I", table, k * size)[0] != INTERPRETER for k in range(count))
