@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sojourn.cli.observe_traces import observe_traces
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
@@ -24,11 +25,14 @@ def observe(
         list[str],
         typer.Argument(
             help="prometheus://HOST:9090 with --map; or CSV files: request logs (arrival_s,response_s,class) and utilisation series "
-            "(end_s,cpu); which is which their columns say"
+            "(end_s,cpu); which is which their columns say; or traces: OTLP JSON, Jaeger JSON"
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="the folder to write the windows to, as run folders, and a first model")
+        Path | None,
+        typer.Option(
+            help="the folder to write the windows to, as run folders, and a first model; of traces the model file"
+        ),
     ] = None,
     window: Annotated[str, typer.Option(help="how long a window is; usually 60s, of Prometheus 5m")] = "",
     begin: Annotated[
@@ -47,18 +51,30 @@ def observe(
     cores: Annotated[
         str, typer.Option(help="of files: cores or servers of a resource, where there are several: cpu=4,db=2")
     ] = "",
+    sampled: Annotated[
+        float | None, typer.Option(help="of traces: the share of them that was kept, where they do not say it: 0.01")
+    ] = None,
 ) -> None:
     """Turns logs and metrics you already have into runs.
 
-    Each window becomes a run folder with its rates, response times and utilisations; model.toml is a first model of them.
+    Each window becomes a run folder with its rates, response times and utilisations; model.toml is a first model of them. Of traces: visits
+    and self times by service, the call graph, and a model file with unknown service times.
     """
     from sojourn.observe import observe_files
+    from sojourn.traces import is_trace_file
 
     if "://" in sources[0]:
+        if sampled is not None:
+            raise InputError("--sampled", sources[0], "leave it out: it is of traces")
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
     for option, given in (("--map", series is not None), ("--suggest-map", suggest)):
         if given:
             raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
+    if is_trace_file(sources[0]):
+        others = {"--window": window, "--from": begin, "--to": end, "--cores": cores}
+        return observe_traces(sources, out, sampled, [option for option, value in others.items() if value])
+    if sampled is not None:
+        raise InputError("--sampled", sources[0], "leave it out: it is of traces")
     where = _checked_out(out)
     capacity = {name: number(value, "--cores") for name, value in settings(cores, "--cores").items()}
     seen = observe_files(

@@ -55,7 +55,7 @@ VERBS = {
         "Turns logs and metrics you already have into runs.",
         (
             "sojourn observe requests.csv cpu.csv --out runs/week",
-            "sojourn observe requests.csv cpu.csv --window 5m --from -1d --out runs/week",
+            "sojourn observe traces.json --out model.toml",
             "sojourn observe prometheus://127.0.0.1:9090 --map shop.map.toml --from -7d --out runs/week",
         ),
     ),

@@ -1,0 +1,55 @@
+"""Who calls whom, how often a request: from visits and their callers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.traces.linked_spans import Index, LinkedSpans
+from sojourn.traces.visits import Visits
+
+
+@dataclass(frozen=True)
+class Call:
+    """`caller` is "" for requests from outside, or where the caller's span is missing. `a_request`: calls a request, over all classes;
+    `counted`: in the traces; `asynchronous`: the share for which the caller does not wait; `parallel`: the share of which the caller's
+    span has calls side by side."""
+
+    caller: str
+    callee: str
+    a_request: float
+    counted: int
+    asynchronous: float
+    parallel: float
+
+
+def call_graph(
+    found: Visits,
+    of_class: Index,
+    linked: LinkedSpans,
+    weight: NDArray[np.float64],
+    parallel: NDArray[np.bool_],
+    names: Mapping[int, str],
+) -> list[Call]:
+    """Edges, in the order in which they are first seen."""
+    whole = float(weight[linked.roots].sum())
+    # a call that only the client's side tells is that span itself; else its parent is the caller's span
+    side_by_side = np.where(linked.parent >= 0, parallel[np.maximum(linked.parent, 0)], False)[found.span]
+    calls: list[Call] = []
+    pairs = np.column_stack([found.caller, found.station])
+    kinds, first, where = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    where = where.ravel()
+    for one in np.argsort(first).tolist():
+        own = where == one
+        w = weight[found.span[own]]
+        caller, callee = kinds[one].tolist()
+        calls.append(
+            Call(
+                names.get(caller, ""), names[callee], float(w.sum()) / whole, int(own.sum()),
+                float(w[found.asynchronous[own]].sum() / w.sum()), float(w[side_by_side[own]].sum() / w.sum()),
+            )
+        )  # fmt: skip
+    return calls

@@ -1,0 +1,130 @@
+"""`read_traces`: files of traces → visits, self times, the call graph, and a model of them with unknown service times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from sojourn.errors import InputError
+from sojourn.model import Model
+from sojourn.traces.call_graph import Call, call_graph
+from sojourn.traces.linked_spans import link
+from sojourn.traces.request_classes import request_classes, unique_names
+from sojourn.traces.self_times import self_times
+from sojourn.traces.skeleton import skeleton_model, skeleton_text
+from sojourn.traces.span_table import SpanTable
+from sojourn.traces.trace_files import TraceFiles, read_trace_files
+from sojourn.traces.trace_notes import notes
+from sojourn.traces.trace_results import Operation, TraceClass
+from sojourn.traces.visit_ratios import visit_ratios, weights
+from sojourn.traces.visits import visits
+
+
+@dataclass(frozen=True)
+class ObservedTraces:
+    """`classes` by name, the most frequent first; `operations`, those that took the most time first; `calls`: the call graph;
+    `stations`: name in the model → service; `spans`, `traces`: counts; `notes`: what these traces cannot tell."""
+
+    classes: Mapping[str, TraceClass]
+    operations: Sequence[Operation]
+    calls: Sequence[Call]
+    stations: Mapping[str, str]
+    spans: int
+    traces: int
+    notes: Sequence[str]
+    formats: Sequence[str]
+
+    @cached_property
+    def model(self) -> Model:
+        """Stations, classes and visits as they were counted, every service time unknown: for `sojourn fit --model`."""
+        return skeleton_model(self.classes, self.stations)
+
+    def to_toml(self) -> str:
+        """The model file, with the call graph and what is not known as comments."""
+        return skeleton_text(self.model, self.calls, self.notes)
+
+
+def read_traces(paths: Sequence[Path | str], sampled: float | None = None) -> ObservedTraces:
+    """OTLP/JSON and Jaeger JSON, all files together. `sampled`: with which probability in (0, 1] a trace was kept, where spans do
+    not say.
+
+    Raises:
+        InputError: a file is neither, too large or damaged; no request is in it; `sampled` is no probability.
+    """
+    if sampled is not None and not 0.0 < sampled <= 1.0:
+        raise InputError(f"{sampled:g}", "--sampled", "give the share of traces that were kept, such as 0.01")
+    files = read_trace_files(paths)
+    return _observed(files, sampled, ", ".join(Path(path).name for path in paths))
+
+
+def _observed(files: TraceFiles, sampled: float | None, source: str) -> ObservedTraces:
+    table = files.spans
+    linked = link(table)
+    if not len(linked.roots):
+        raise InputError(f"{table.traces} traces, none with its root", source, "export whole traces")
+    kinds, found, times = request_classes(table, linked), visits(table, linked), self_times(table, linked)
+    weight = weights(table, linked, sampled)
+    ratios = visit_ratios(kinds.of, len(kinds.names), linked, found, weight, len(table.services))
+    seen = sorted({one for told in ratios for one in told}, key=lambda one: _first(found.station, one))
+    names = dict(zip(seen, unique_names([table.services[one] for one in seen]), strict=True))
+    covered_s = _covered_s(table, linked.roots)
+    own, request = np.nan_to_num(times.self_s), np.full(len(table), -1)
+    request[linked.roots] = kinds.of
+    cls_of = np.where(linked.root >= 0, request[np.maximum(linked.root, 0)], -1)
+    classes: dict[str, TraceClass] = {}
+    for cls, name in enumerate(kinds.names):
+        roots = linked.roots[kinds.of == cls]
+        w = float(weight[roots].sum())
+        mine = (cls_of == cls) & (found.of >= 0)
+        spent = np.bincount(found.of[mine], (own * weight)[mine], len(table.services)) / w
+        timed = roots[table.start_ns[roots] >= 0]
+        took = (table.end_ns[timed] - table.start_ns[timed]) * 1e-9
+        classes[name] = TraceClass(
+            len(roots),
+            w / covered_s if covered_s else None,
+            float(np.average(took, weights=weight[timed])) if len(timed) else None,
+            {names[one]: ratio for one, ratio in ratios[cls].items()},
+            {names[one]: float(spent[one]) for one in ratios[cls]},
+        )
+    calls = call_graph(found, kinds.of, linked, weight, times.parallel, names)
+    stations = {names[one]: table.services[one] for one in seen}
+    said = notes(files, linked, found, times, weight, kinds, sampled)
+    operations = _operations(table, found.of, times.self_s, weight, names)
+    return ObservedTraces(classes, operations, calls, stations, len(table), table.traces, said, files.formats)
+
+
+def _first(stations: np.ndarray, one: int) -> int:
+    return int(np.argmax(stations == one))
+
+
+def _covered_s(table: SpanTable, roots: np.ndarray) -> float:
+    """From the first request to the last, and a mean gap more; 0 where that is unknown."""
+    starts = table.start_ns[roots]
+    starts = starts[starts >= 0]
+    if len(starts) < 2:
+        return 0.0
+    return float(starts.max() - starts.min()) * 1e-9 * len(starts) / (len(starts) - 1)
+
+
+def _operations(
+    table: SpanTable, of: np.ndarray, self_s: np.ndarray, weight: np.ndarray, names: Mapping[int, str]
+) -> list[Operation]:
+    known = np.flatnonzero((of >= 0) & ~np.isnan(self_s))
+    key = of[known] * len(table.operations) + table.operation[known]
+    kinds, where = np.unique(key, return_inverse=True)
+    w = np.bincount(where, weight[known], len(kinds))
+    own = np.bincount(where, (weight * self_s)[known], len(kinds))
+    took = np.bincount(where, (weight * (table.end_ns - table.start_ns) * 1e-9)[known], len(kinds))
+    count = np.bincount(where, minlength=len(kinds))
+    found = [
+        Operation(names[one], table.operations[operation], int(n), float(s / v), float(d / v))
+        for (one, operation), n, v, s, d in zip(
+            (divmod(int(k), len(table.operations)) for k in kinds), count, w, own, took, strict=True
+        )
+        if one in names
+    ]
+    return sorted(found, key=lambda one: -one.self_s * one.spans)
