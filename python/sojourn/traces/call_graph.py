@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.traces.linked_spans import Index, LinkedSpans
+from sojourn.traces.span_table import CLIENT, PRODUCER, SpanTable
 from sojourn.traces.visits import Visits
 
 
 @dataclass(frozen=True)
 class Call:
     """`caller` is "" for requests from outside, or where the caller's span is missing. `a_request`: calls a request, over all classes;
-    `counted`: in the traces; `asynchronous`: the share for which the caller does not wait; `parallel`: the share of which the caller's
-    span has calls side by side."""
+    `counted`: in the traces; `asynchronous`: the share for which the caller does not wait; `parallel`: the share that ran beside other
+    calls of the same span."""
 
     caller: str
     callee: str
@@ -27,6 +28,7 @@ class Call:
 
 
 def call_graph(
+    table: SpanTable,
     found: Visits,
     of_class: Index,
     linked: LinkedSpans,
@@ -36,8 +38,10 @@ def call_graph(
 ) -> list[Call]:
     """Edges, in the order in which they are first seen."""
     whole = float(weight[linked.roots].sum())
-    # a call that only the client's side tells is that span itself; else its parent is the caller's span
-    side_by_side = np.where(linked.parent >= 0, parallel[np.maximum(linked.parent, 0)], False)[found.span]
+    # a call has a span on either side, of which the caller's may lack
+    above = np.maximum(linked.parent[found.span], 0)
+    by_caller = (linked.parent[found.span] >= 0) & np.isin(table.kind[above], (CLIENT, PRODUCER))
+    side_by_side = parallel[found.span] | (by_caller & parallel[above])
     calls: list[Call] = []
     pairs = np.column_stack([found.caller, found.station])
     kinds, first, where = np.unique(pairs, axis=0, return_index=True, return_inverse=True)

@@ -90,7 +90,7 @@ def _observed(files: TraceFiles, sampled: float | None, source: str) -> Observed
             {names[one]: ratio for one, ratio in ratios[cls].items()},
             {names[one]: float(spent[one]) for one in ratios[cls]},
         )
-    calls = call_graph(found, kinds.of, linked, weight, times.parallel, names)
+    calls = call_graph(table, found, kinds.of, linked, weight, times.parallel, names)
     stations = {names[one]: table.services[one] for one in seen}
     said = notes(files, linked, found, times, weight, kinds, sampled)
     operations = _operations(table, found.of, times.self_s, weight, names)

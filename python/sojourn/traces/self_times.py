@@ -33,9 +33,9 @@ class ClockSkew:
 
 @dataclass(frozen=True)
 class SelfTimes:
-    """`self_s` (spans,): NaN where a time is not known, or the span belongs to no request. `parallel` (spans,): whether children ran
-    side by side; `outlived`: spans that end after a parent of the same clock; `untimed`: spans without times that make sense;
-    `skews`: (caller's, callee's service) → how far their clocks are apart."""
+    """`self_s` (spans,): NaN where a time is not known, or the span belongs to no request. `parallel` (spans,): whether it ran
+    beside another child of its parent; `outlived`: spans that end after a parent of the same clock; `untimed`: spans without times that
+    make sense; `skews`: (caller's, callee's service) → how far their clocks are apart."""
 
     self_s: Array
     parallel: NDArray[np.bool_]
@@ -56,7 +56,7 @@ def self_times(table: SpanTable, linked: LinkedSpans) -> SelfTimes:
         if start < 0:
             untimed += 1
             continue
-        taken: list[tuple[int, int]] = []
+        taken: list[tuple[int, int, int]] = []
         for child in by_parent[edges[i] : edges[i + 1]].tolist():
             low, high = int(table.start_ns[child]), int(table.end_ns[child])
             if low < 0 or is_asynchronous(table, i, child):
@@ -64,8 +64,9 @@ def self_times(table: SpanTable, linked: LinkedSpans) -> SelfTimes:
             if table.service[child] != table.service[i]:
                 low, high = _inside(low, high, start, end, moved[int(table.service[i]), int(table.service[child])])
             outlived += high > end
-            taken.append((max(low, start), min(high, end)))
-        covered, parallel[i] = _union(taken)
+            taken.append((max(low, start), min(high, end), child))
+        covered, beside = _union(taken)
+        parallel[beside] = True
         own[i] = (end - start - covered) * 1e-9
     skews = {
         pair: ClockSkew(n, outside, earlier, most_ns * 1e-9)
@@ -87,14 +88,16 @@ def _inside(low: int, high: int, start: int, end: int, counts: list[int]) -> tup
     return (low + off, high + off) if high - low <= end - start else (low, high)
 
 
-def _union(taken: list[tuple[int, int]]) -> tuple[int, bool]:
-    """How long at least one interval lasts, and whether two overlap."""
-    covered, until, overlap = 0, None, False
-    for low, high in sorted(taken):
+def _union(taken: list[tuple[int, int, int]]) -> tuple[int, list[int]]:
+    """How long at least one interval lasts, and which of them overlap another; `taken`: start, end, which."""
+    covered, beside = 0, []
+    until, last = -1, -1  # where the latest one so far ends, and which it is
+    for low, high, which in sorted(taken):
         if high <= low:
             continue
-        overlap |= until is not None and low < until
-        begin = low if until is None else max(low, until)
-        covered += max(high - begin, 0)
-        until = high if until is None else max(until, high)
-    return covered, overlap
+        if low < until:
+            beside += [which, last]
+        covered += max(high - max(low, until), 0)
+        if high > until:
+            until, last = high, which
+    return covered, beside

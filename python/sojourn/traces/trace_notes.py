@@ -42,8 +42,8 @@ def notes(
         )
     if times.parallel.any():
         said.append(
-            f"{int(times.parallel.sum())} spans have calls side by side: a model adds visits up one after the other, so its response times "
-            "are too long there"
+            f"{int(times.parallel.sum())} spans ran beside another of the same parent: a model adds visits up one after the other, so its "
+            "response times are too long there"
         )
     if found.asynchronous.any():
         said.append(

@@ -25,6 +25,7 @@ from sojourn.traces.visits import Visits
 from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
+MOST_LOST = 0.99  # share of spans that visits are corrected for
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ def missing_share(linked: LinkedSpans) -> tuple[float, float]:
     if not linked.absent:
         return 0.0, 0.0
     z = 1.645
-    share, size = linked.absent / linked.referenced, linked.referenced + z * z
+    share, size = min(linked.absent / linked.referenced, MOST_LOST), linked.referenced + z * z
     centre = (linked.absent + z * z / 2) / size
-    return share, min(centre + z * (centre * (1 - centre) / size) ** 0.5, 0.99)
+    return share, min(centre + z * (centre * (1 - centre) / size) ** 0.5, MOST_LOST)
 
 
 def visit_ratios(
