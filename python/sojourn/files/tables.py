@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -19,10 +19,11 @@ NUMBER, WHOLE, TEXT = "numbers", "whole numbers", "text"
 
 
 def read_parquet(
-    path: Path, columns: Mapping[str, str] | None, remedy: str, *, needed: int = 0, error: type[InputError] = InputError
-) -> pl.DataFrame:
+    path: Path, columns: Mapping[str, str] | None, remedy: str, *, needed: int = 0, error: type[InputError] = InputError,
+    wanted: Collection[str] | None = None,
+) -> pl.DataFrame:  # fmt: skip
     """All rows. `columns`: name → NUMBER, WHOLE or TEXT of those that are known, the first `needed` of which must be there (None: every
-    column has numbers). InputError (`error`) with the place: no Parquet file, larger than a record can be, or of other columns."""
+    column has numbers). `wanted`: what is read, of what is there; all where it is None. InputError (`error`) with the place: no Parquet file, larger than a record can be, or of other columns."""
     with opened(path, remedy, MOST_LOG_BYTES, error=error) as file:
         try:
             rows, unpacked = footer(file)
@@ -40,7 +41,7 @@ def read_parquet(
         if rows * len(schema) > MOST_CELLS:
             raise error(f"{rows} rows of {len(schema)} columns: at most {MOST_CELLS:.0e} cells", path, remedy)
         check_columns(schema, columns, needed, path, remedy, error)
-        return pl.read_parquet(source)
+        return pl.read_parquet(source, columns=None if wanted is None else [name for name in schema if name in wanted])
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as failed:
         raise error(str(failed)[:120], path, remedy) from None
 

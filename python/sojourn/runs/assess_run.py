@@ -12,7 +12,8 @@ from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
 from sojourn.runs.disturbances import disturbed
 from sojourn.runs.generator_lateness import LATE_REASON
-from sojourn.runs.measurement_window import choose_window, in_window, responses
+from sojourn.runs.measurement_window import choose_window
+from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
 from sojourn.runs.schedule_check import TOUCHED, late_figures, schedule
@@ -38,15 +39,13 @@ CLOCK_ERROR_S = 50e-6  # of the kernel's receive times (crates/loadgen/src/clock
 
 def assess(folder: RunFolder) -> None:
     """Writes window, metrics and verdict of a complete run into its folder."""
-    records = folder.frame("requests")
+    requests = request_times(folder)
     reasons: list[str] = []
     checks: dict[str, Any] = {}
-    if records is None or records.is_empty():
+    if requests is None or requests.is_empty():
         reasons.append("no request was recorded")
         folder.manifest |= {"valid": False, "reasons": reasons, "checks": checks, "window_s": [0.0, 0.0]}
         return
-    requests = responses(records)
-    del records  # of a million requests 60 MB
     window, told = choose_window(folder, requests)
     folder.manifest |= {"window_s": list(window), "warnings": told}
     inside = in_window(requests, window)
@@ -81,7 +80,10 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
     if failed <= MOST_FAILURES:
         return []
     kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
-    parts = ((kind, inside.filter(failure=number)) for number, kind in enumerate(kinds) if number)
+    records = folder.columns("requests", ("intended_s", "failure", "status"))
+    assert records is not None, "there a moment ago"
+    failed_ones = in_window(records.filter(pl.col("failure") != 0), window)
+    parts = ((kind, failed_ones.filter(failure=number)) for number, kind in enumerate(kinds) if number)
     said = (folder.manifest.get("generator") or {}).get("failures", {})
     named = ", ".join(_failure(kind, part, said) for kind, part in parts if part.height)
     count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
@@ -99,10 +101,9 @@ def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
 
 
 def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
-    """sent_s <= received_s <= done_s, but for the error of a receive time, wherever there is one: else a clock was set."""
-    received = inside.filter(pl.col("received_s").is_not_nan())
-    early = (received["sent_s"] - received["received_s"]).fill_nan(None).max()
-    late = (received["received_s"] - received["done_s"]).max()
+    """sent_s <= received_s <= done_s, but for the error of a receive time: else a clock was set. Where there is none, it was `done_s`."""
+    early = (inside["sent_s"] - inside["end_s"]).fill_nan(None).max()
+    late = (inside["end_s"] - inside["done_s"]).max()
     worst = max(float(early or 0.0), float(late or 0.0), 0.0)  # type: ignore[arg-type]
     checks["times out of order, s"] = worst
     if worst <= CLOCK_ERROR_S:
@@ -114,8 +115,7 @@ def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict
 def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     """A trend makes a run invalid that is to show a steady state. A pulse is none: it says over which window it is a mean, and is
     repeated; in its seconds a disk or a host that was slower for a moment is a trend. Its trend is in the checks."""
-    good = inside.filter(pl.col("failure") == 0)
-    trend = steadiness(good["response_s"].to_numpy())
+    trend = steadiness(response_s(succeeded(inside)).to_numpy())
     checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
     if trend.steady or folder.manifest.get(PULSE):
         return []
@@ -194,7 +194,7 @@ def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: di
 def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> float:
     """Mean time in s from an answer's arrival at this host until the generator had read it, where answers take no
     longer than that: to the law it is think time, as the response time ends with the arrival."""
-    good = inside.filter(pl.col("failure") == 0)
+    good = succeeded(inside)
     if not {"kv", "messages"} & set(folder.manifest["load"]) or good.is_empty():
         return 0.0
     own_s = float((good["done_s"] - good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from sojourn.runs.request_times import end, in_window, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.stationarity import at_edge, warm_up
 
+__all__ = ["choose_window", "in_window", "responses"]
 LEAST_WARM_UP_S = 0.5
 
 
 def responses(requests: pl.DataFrame) -> pl.DataFrame:
     """Adds `end_s` (kernel receive where there is one, else done), `response_s` (from intended to it),
     `service_response_s` (from sent to it) and `lateness_s`, in order of intended time."""
-    end = pl.when(pl.col("received_s").is_nan()).then(pl.col("done_s")).otherwise(pl.col("received_s"))
     return (
         requests.sort("intended_s")  # before columns are added, which it would copy
-        .with_columns(end_s=end)
+        .with_columns(end())
         .with_columns(
             response_s=pl.col("end_s") - pl.col("intended_s"),
             service_response_s=pl.col("end_s") - pl.col("sent_s"),
@@ -35,17 +36,12 @@ def choose_window(folder: RunFolder, requests: pl.DataFrame) -> tuple[tuple[floa
     worth knowing of the cut."""
     if sessions := (folder.manifest.get("generator") or {}).get("sessions"):
         return (float(sessions["run_start_s"]), float(sessions["run_end_s"])), []
-    good = requests.filter(pl.col("failure") == 0)
+    good = succeeded(requests)
     first, last = float(requests["intended_s"][0]), float(requests["intended_s"][-1])
     summary = folder.manifest.get("generator") or {}
     first, last = float(summary.get("start_s", first)), min(float(summary.get("end_s", last)), last)
-    cut = warm_up(good["response_s"].to_numpy().astype(np.float64))
+    cut = warm_up(response_s(good).to_numpy().astype(np.float64, copy=False))
     told = [LONG] if at_edge(cut, good.height) else []
     steady = float(good["intended_s"][cut]) if good.height else first
     start = max(steady, first + float(folder.manifest.get("warm_up_s", LEAST_WARM_UP_S)))
     return ((start, last) if start < last else (first, last)), told
-
-
-def in_window(requests: pl.DataFrame, window: tuple[float, float]) -> pl.DataFrame:
-    """Requests whose intended time lies in the window."""
-    return requests.filter(pl.col("intended_s").is_between(*window))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -71,10 +71,10 @@ def check_files(folder: Path, manifest: Manifest) -> None:
             raise RunFolderError("differs from what the run recorded", str(path), CHANGED)
 
 
-def read_records(path: Path) -> pl.DataFrame:
-    """A record file, of the columns that its readers take. RunFolderError."""
+def read_records(path: Path, wanted: Collection[str] | None = None) -> pl.DataFrame:
+    """A record file, of the columns that its readers take; only those `wanted` of it, where they are named. RunFolderError."""
     columns, needed = COLUMNS.get(path.stem, ({}, 0))
-    return read_parquet(path, columns, AGAIN, needed=needed, error=RunFolderError)
+    return read_parquet(path, columns, AGAIN, needed=needed, error=RunFolderError, wanted=wanted)
 
 
 def check_log(frame: pl.DataFrame, name: str, log: Path) -> pl.DataFrame:

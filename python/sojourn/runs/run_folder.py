@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -30,7 +30,7 @@ from sojourn.lab.cleanup_registry import start_time
 from sojourn.runs.host_samples import read_samples
 from sojourn.runs.manifest import DAMAGED, FORMAT, VERSION, Manifest, read_manifest
 from sojourn.runs.record_files import account, check_files, check_log, check_metrics, check_times, read_records
-from sojourn.runs.record_logs import cannot_write, read_thinned, write_parquet
+from sojourn.runs.record_logs import cannot_write, read_thinned, to_parquet, write_parquet
 from sojourn.table import Metrics
 
 Log: TypeAlias = "tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]"
@@ -142,10 +142,14 @@ class RunFolder:
     def collect(self) -> None:
         """Turns the logs that are there into Parquet."""
         for name in self._logs():
-            frame, meta = self._read_log(name)
-            write_parquet(frame, self.path / f"{name}.parquet")
+            log, path = self.path / LOGS[name][0], self.path / f"{name}.parquet"
+            if log.suffix == ".rec":
+                meta = to_parquet(log, path)
+            else:
+                frame, meta = self._read_log(name)
+                write_parquet(frame, path)
             self._note(name, meta)
-            (self.path / LOGS[name][0]).unlink()
+            log.unlink()
         self._in_logs = []
 
     def _logs(self) -> list[str]:
@@ -167,13 +171,19 @@ class RunFolder:
         requests = self._checked()
         return self._held(name) if requests is None or name != "requests" else requests
 
-    def _held(self, name: str) -> pl.DataFrame | None:
+    def columns(self, name: str, wanted: Collection[str]) -> pl.DataFrame | None:
+        """Those columns of records that are `wanted` and there; see `frame`."""
+        self.check()
+        return self._held(name, wanted)
+
+    def _held(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame | None:
         path = self.path / f"{name}.parquet"
-        if not path.exists():
-            return (
-                check_log(self._read_log(name)[0], name, self.path / LOGS[name][0]) if name in self._in_logs else None
-            )
-        return read_records(path)
+        if path.exists():
+            return read_records(path, wanted)
+        if name not in self._in_logs:
+            return None
+        held = check_log(self._read_log(name)[0], name, self.path / LOGS[name][0])
+        return held if wanted is None else held.select(one for one in held.columns if one in wanted)
 
     def metrics(self) -> Metrics:
         """What `assess` made of the records. Raises as `check` does, and where there is none."""

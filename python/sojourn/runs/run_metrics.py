@@ -14,7 +14,7 @@ import polars as pl
 from sojourn.runs.core_speed import METRIC, core_work_s
 from sojourn.runs.core_utilisation import busy_shares, softirq_shares
 from sojourn.runs.host_samples import cache_miss_rates
-from sojourn.runs.measurement_window import in_window
+from sojourn.runs.request_times import in_window, lateness_s, response_s, service_response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.schedule_check import late_row
 from sojourn.runs.service_phases import service_phases
@@ -37,7 +37,7 @@ def run_metrics(
 ) -> Metrics:
     """Metrics of the window of a run. `requests` as from `responses`, times in s; source is `measured`, or `simulated`
     where the manifest says so. `touched`: share of the requests that a late generator touched (`schedule_check`)."""
-    good = in_window(requests, window).filter(pl.col("failure") == 0)
+    good = succeeded(in_window(requests, window))
     length_s = max(window[1] - window[0], 1e-9)
     rows = [
         *_user(folder, requests, good, window, length_s, touched),
@@ -67,7 +67,7 @@ def metrics_row(
 
 
 def _mean(metric: str, values: pl.Series, station: str = "", cls: str = "") -> Row:
-    mean, low, high = batch_interval(values.to_numpy().astype(np.float64), USUAL_LEVEL)
+    mean, low, high = batch_interval(values.to_numpy().astype(np.float64, copy=False), USUAL_LEVEL)
     return metrics_row(metric, mean, station=station, cls=cls, low=low, high=high)
 
 
@@ -91,19 +91,20 @@ def _user(
     if good.is_empty():
         return rows
     rows += [
-        _mean("response_time", good["response_s"]),
-        _mean("response_time", good["service_response_s"], station="service"),
-        _mean("waiting_time", good["lateness_s"], station="client"),
+        _mean("response_time", response_s(good)),
+        _mean("response_time", service_response_s(good), station="service"),
+        _mean("waiting_time", lateness_s(good), station="client"),
     ]
-    for station, column in (("", "response_s"), ("service", "service_response_s")):
-        own = [quantile_row(good[column], failed, q, station=station) for q in QUANTILES]
-        rows += own if station else [late_row(row, good[column], row["q"], touched) for row in own]
+    for station, times_of in (("", response_s), ("service", service_response_s)):
+        times = times_of(good)
+        own = [quantile_row(times, failed, q, station=station) for q in QUANTILES]
+        rows += own if station else [late_row(row, times, row["q"], touched) for row in own]
     return rows
 
 
 def _lost(arrived: pl.DataFrame) -> Row:
     """The share that failed of those that were due in the window."""
-    failed = arrived.sort("intended_s")["failure"].to_numpy() > 0
+    failed = arrived.select("intended_s", "failure").sort("intended_s")["failure"].to_numpy() > 0
     low, high = clustered_share(failed) if len(failed) else (None, None)
     return metrics_row("loss_probability", float(failed.mean()) if len(failed) else 0.0, low=low, high=high, unit="1")
 
@@ -116,7 +117,7 @@ def quantile_row(times: pl.Series, failed: int, q: float, station: str = "", cls
 
 
 def _answers(requests: pl.DataFrame) -> pl.Series:
-    return requests.filter(pl.col("failure") == 0)["end_s"]
+    return succeeded(requests.select("end_s", "failure"))["end_s"]
 
 
 def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float], cls: str = "") -> Row:
@@ -150,15 +151,13 @@ def _classes(
         own = requests.filter(pl.col("class") == number)
         if (part := good.filter(pl.col("class") == number)).is_empty():
             continue
+        times = response_s(part)
         failed = in_window(own, window).height - part.height
         rows += [
             _rate("throughput", _answers(own), folder.sample_every, window, name),
             metrics_row("queue_length", _present(own, window, length_s) * folder.sample_every, cls=name, unit="1"),
-            _mean("response_time", part["response_s"], cls=name),
-            *(
-                late_row(quantile_row(part["response_s"], failed, q, cls=name), part["response_s"], q, touched)
-                for q in QUANTILES
-            ),
+            _mean("response_time", times, cls=name),
+            *(late_row(quantile_row(times, failed, q, cls=name), times, q, touched) for q in QUANTILES),
         ]
     return rows
 

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.runs.generator_lateness import CHANGE, LATE_REASON, MOST_LATENESS, SHARE
+from sojourn.runs.request_times import lateness_s, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.quantiles import LATE
 from sojourn.table import Metrics
@@ -38,24 +39,25 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     Where the client shares its core with the interrupts it causes, being held up there is part of the system
     (it is in the response time from intended); elsewhere lateness is the generator's own fault.
     """
-    good = inside.filter(pl.col("failure") == 0)
+    good = succeeded(inside)
     if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
         return []
     own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
-    response_s = {"mean": good["response_s"].mean(), "p99": good["response_s"].quantile(0.99, "linear")}
-    late_s = {figure: float(own.get(f"{figure}_s") or 0.0) for figure in response_s}
-    share = {f: min(late_s[f] / value, 1.0) if (value := float(response_s[f] or 0.0)) else 0.0 for f in response_s}  # type: ignore[arg-type]
+    times = response_s(good)
+    figures = {"mean": times.mean(), "p99": times.quantile(0.99, "linear")}
+    late_s = {figure: float(own.get(f"{figure}_s") or 0.0) for figure in figures}
+    share = {f: min(late_s[f] / value, 1.0) if (value := float(figures[f] or 0.0)) else 0.0 for f in figures}  # type: ignore[arg-type]
     checks[SHARE] = share
     if (folder.manifest.get("placement") or {}).get("client_shares"):
         return []
     grown, most = _growth(good) if max(share.values()) > LEAST_SHARE else (1.0, 1.0)
     checks[CHANGE] = {"mean": min(share["mean"] * grown, most), "p99": share["p99"]}
     if max(late_s.values()) > LEAST_LATENESS_S and max(checks[CHANGE]["mean"] / RARE, *share.values()) > MOST_LATENESS:
-        least_late_s = max(LEAST_LATENESS_S, SMALL * float(response_s["p99"] or 0.0))  # type: ignore[arg-type]
-        late = float((good["lateness_s"] > least_late_s).mean() or 0.0)  # type: ignore[arg-type]
+        least_late_s = max(LEAST_LATENESS_S, SMALL * float(figures["p99"] or 0.0))  # type: ignore[arg-type]
+        late = float((lateness_s(good) > least_late_s).mean() or 0.0)  # type: ignore[arg-type]
         checks[TOUCHED] = min(late * grown, 1.0)
-        least_s = float(good["response_s"].quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
-        checks[CHANGE]["p99"] = 1 - least_s / float(response_s["p99"] or 1.0)  # type: ignore[arg-type]
+        least_s = float(times.quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
+        checks[CHANGE]["p99"] = 1 - least_s / float(figures["p99"] or 1.0)  # type: ignore[arg-type]
     if late_s["mean"] <= LEAST_LATENESS_S or checks[CHANGE]["mean"] <= MOST_LATENESS:
         return []
     told = f"{late_s['mean'] * 1e3:.2g} ms late on average, {share['mean']:.0%} of the mean response time"
