@@ -23,7 +23,8 @@ def read_parquet(
     wanted: Collection[str] | None = None,
 ) -> pl.DataFrame:  # fmt: skip
     """All rows. `columns`: name → NUMBER, WHOLE or TEXT of those that are known, the first `needed` of which must be there (None: every
-    column has numbers). `wanted`: what is read, of what is there; all where it is None. InputError (`error`) with the place: no Parquet file, larger than a record can be, or of other columns."""
+    column has numbers). `wanted`: which of those that are there are read, all where it is None. InputError (`error`) with the place: no
+    Parquet file, larger than a record can be, or of other columns."""
     with opened(path, remedy, MOST_LOG_BYTES, error=error) as file:
         try:
             rows, unpacked = footer(file)

@@ -2,7 +2,7 @@
 
 Map: `run_folder` the folder · `manifest` its manifest: keys, kinds, versions · `record_files` its records, checked · `record_logs` the
 logs that become them · `request_rows` requests that no generator of ours wrote · `interval_log` histograms ·
-`host_samples` what the host did ·
+`request_times` columns in order · `host_samples` what the host did ·
 `core_speed`, `core_utilisation`, `busy_series` made of those · `service_phases` the service's own account · `measurement_window` what
 counts · `run_metrics` Metrics of a run · `think_time`, `session_mix` what clients did · `resources`, `watched_resources` what a system is
 made of · `run_series` runs of one series · `assess_run`, `block_reasons`,

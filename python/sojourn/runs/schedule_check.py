@@ -75,12 +75,14 @@ def _growth(good: pl.DataFrame) -> tuple[float, float]:
     """By what factor lateness grows in the service's queue, 1 where requests were late one by one; and the most by which it can change
     the mean: to that of requests which were on time and met nobody."""
     due, sent, end = (good[name].to_numpy() for name in ("intended_s", "sent_s", "end_s"))
-    late = np.maximum(sent - due, 0.0)
     order = np.argsort(sent)
-    before = np.concatenate([[-np.inf], np.maximum.accumulate(end[order])[:-1]])
-    took, free = (end - sent)[order], sent[order] >= before
+    began, took, free = sent[order], end[order], np.ones(len(sent), bool)
+    free[1:] = began[1:] >= np.maximum.accumulate(took)[:-1]
+    took -= began
+    del order, began  # of a million requests 8 MB each
     alone = took[free] if free.sum() >= LEAST_ALONE else took[:0]
     most = max(1 - alone.mean() / (end - due).mean(), 0.0) if alone.size else 1.0
+    late = np.maximum(sent - due, 0.0)
     bunched = late > np.append(np.diff(due), np.inf)  # the next was due before this one was sent
     bunched |= np.append(False, bunched[:-1])
     if not bunched.any():
