@@ -176,10 +176,11 @@ def _values(networks: Sequence[Network], s: Solution, over: Array) -> dict[Key, 
         found["", "", "response_time"] = (
             np.where(s.throughput > 0, spent * s.throughput, 0.0).sum(axis=1) / whole
         ) * grown
-        servers = stacked(networks, "servers")
+        servers, background = stacked(networks, "servers"), stacked(networks, "background")
         for k, station in enumerate(first.stations):
-            used = s.queue_length[:, k] if first.kind[k] == "delay" else s.utilisation[:, k] * servers[:, k, None]
-            found[station, "", "busy"] = np.where(first.visits[k] > 0, used, 0.0).sum(axis=1) * over
+            left = servers[:, k] - background[:, k]  # of which a method tells the utilisation
+            used = s.queue_length[:, k] if first.kind[k] == "delay" else s.utilisation[:, k] * left[:, None]
+            found[station, "", "busy"] = np.where(first.visits[k] > 0, used, 0.0).sum(axis=1) * over + background[:, k]
     for name, busy in s.busy_of.items():
         found[name, "", "busy"] = busy * over
     return found

@@ -67,6 +67,12 @@ def _queue(s: Queue, place: str) -> None:
             raise ModelError(repr(s.breakdowns), f"{place}.breakdowns", "give Breakdowns(up, down)")
         for key in ("up", "down"):
             check_time(getattr(s.breakdowns, key), f"{place}.breakdowns.{key}", above=True)
+    number(s.background, f"{place}.background", what="(servers)")
+    if s.background >= s.servers:
+        remedy = f"give less than {s.servers}, the number of servers: nothing is left for customers"
+        raise ModelError(f"{s.background:g}", f"{place}.background", remedy)
+    if s.background and s.schedule:
+        raise ModelError(f"{s.background:g}", f"{place}.background", "leave out schedule, or background")
 
 
 def _schedule(s: Queue, place: str) -> None:

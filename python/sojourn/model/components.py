@@ -28,7 +28,8 @@ class Queue:
 
     `on_full`: arrivals at a full station are dropped, or block the upstream server after service. `schedule`: pairs
     (at_s, servers), repeated every `period_s`; simulation only. `breakdowns` of one server
-    alone have a method too (mg1-breakdowns).
+    alone have a method too (mg1-breakdowns). `background`, in [0, `servers`): how many of its servers work beside the customers
+    keeps busy in the mean, whoever is there. It counts as utilisation, and the customers find servers that are slower by its share.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Queue:
     schedule: tuple[tuple[float, int], ...] = ()
     period_s: float | None = None
     breakdowns: Breakdowns | None = None
+    background: float = 0.0
     kind: ClassVar[str] = "queue"
 
     def __post_init__(self) -> None:

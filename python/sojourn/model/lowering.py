@@ -35,6 +35,7 @@ def lower(model: ModelData) -> Network:
     )
     think = tuple(_think(c) for c in model.classes)
     dependent_times = _dependent_times(model, names, visits)
+    background = np.array([float(getattr(s, "background", 0.0)) for s in stations])
     return Network(
         model=model,
         stations=tuple(names),
@@ -60,7 +61,8 @@ def lower(model: ModelData) -> Network:
         choices=choices,
         limits=_limits(model, names),
         dependent_times=dependent_times,
-        at_load=not dependent_times,
+        at_load=not dependent_times and not background.any(),
+        background=background,
         hosts={k: s for k, s in enumerate(stations) if isinstance(s, Multicore)},
     )
 
@@ -78,6 +80,10 @@ def _dependent_times(model: ModelData, names: list[str], visits: Array) -> tuple
                 if not isinstance(model.station(s), Queue):
                     remedy = "use u at a queue; other kinds of stations have no busy servers"
                     raise ModelError(mean.text, f"{part}.{s}.{c.name}", remedy)
+                if getattr(model.station(s), "background", 0.0):
+                    raise ModelError(
+                        mean.text, f"{part}.{s}.{c.name}", f"use u, or background of station {s}, not both"
+                    )
                 over = float(visits[k, j]) if part == "demands_s" else 1.0
                 found.append(UtilisationDependentTime(k, j, mean.arithmetic, over, model.parameter_values))
     return tuple(found)

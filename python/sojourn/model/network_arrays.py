@@ -79,7 +79,10 @@ class Network:
     choices: dict[tuple[int, int], Choice] = field(default_factory=dict)  # (node, class) → state-dependent route
     limits: tuple[Limit, ...] = ()
     dependent_times: tuple[UtilisationDependentTime, ...] = ()  # service times that depend on how busy their station is
-    at_load: bool = True  # whether these have the value that they have at this load
+    at_load: bool = (
+        True  # whether these have the value that they have at this load, and all what background work leaves
+    )
+    background: Array = field(default_factory=lambda: np.zeros(0))  # K, servers that other work keeps busy in the mean
     hosts: dict[int, Multicore] = field(
         default_factory=dict
     )  # multicore stations by their index: a sweep changes them here

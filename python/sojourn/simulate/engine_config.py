@@ -32,8 +32,9 @@ def configuration(
     `until_s` is the length where it is known: a short run has shorter batches. `period_s`: a time series is kept.
     """
     if not network.at_load:
+        what = network.dependent_times[0].formula.text if network.dependent_times else "background"
         raise ModelError(
-            network.dependent_times[0].formula.text,
+            what,
             "times",
             "use the network that sojourn.solve.solve.settled_network returns",
         )

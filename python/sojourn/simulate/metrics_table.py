@@ -7,6 +7,7 @@ servers), losses by arrivals. A residence time is the number present by the comp
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,10 +81,21 @@ def _rates(c: RecordColumns, level: float) -> Iterator[Row]:
     yield from c.rows("queue_length", every, ratio(_present(c, every), c.time(every), level), level)
     if served := c.keys([k for k, kind in enumerate(n.kind) if kind in ("queue", "load_dependent")]):
         servers = [mean_servers(n, k) for k, _ in served]
-        yield from c.rows("utilisation", served, ratio(c.of("busy", served), c.time(served, servers), level), level)
+        found = ratio(c.of("busy", served), c.time(served, servers), level)
+        yield from c.rows("utilisation", served, _beside_background(found, n, served), level)
     system = len(n.stations)
     if coming := [(k, j) for k, j in c.keys([system], whole=False) if j is not None and not n.closed[j]]:
         yield from c.rows("arrival_rate", coming, ratio(c.of("arrivals", coming), c.time(coming), level), level)
+
+
+def _beside_background(found: IntervalEstimate, n: Network, keys: Sequence[tuple[int, int | None]]) -> IntervalEstimate:
+    """Utilisation of the whole servers, of that of what background work leaves of them."""
+    if not n.background.any():
+        return found
+    taken = np.array([n.background[k] / n.servers[k] for k, _ in keys])
+    own = np.where([c is None for _, c in keys], taken, 0.0)
+    value, low, high = (x * (1 - taken) + own for x in (found.value, found.low, found.high))
+    return replace(found, value=value, low=low, high=high)
 
 
 def _present(c: RecordColumns, keys: Sequence[tuple[int, int | None]]) -> Array:

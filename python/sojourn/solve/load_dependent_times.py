@@ -33,6 +33,7 @@ GRID = np.linspace(0.0, 1.0, 129)[1:]
 PARTS, CUTS = np.linspace(0.0, 1.0, 17)[1:], 12  # of a cell of the grid: 4 of 48 binary digits by each call
 CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
+LEAST_LEFT = 1e-6  # of the servers beside background work, where a search tries more of it than there is
 SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
 
@@ -52,6 +53,9 @@ def at_load(networks: Sequence[Network], answer: Answer) -> Sequence[Network]:
     if all(n.at_load for n in (networks.bases if isinstance(networks, NetworkPoints) else networks)):
         return networks
     first = networks[0]
+    networks = beside_background(networks)
+    if not first.dependent_times:
+        return networks
     stations = sorted({time.station for time in first.dependent_times})
     lossy = bool(np.isfinite(first.capacity).any()) or bool(first.limits)  # not all that is offered is carried
     if not first.closed.any() and not lossy:
@@ -147,6 +151,21 @@ def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> Netw
     for time in networks[0].dependent_times:
         service_s[:, time.station, time.cls] = times[time.station][:, time.cls]
     return points.on(at_load=True).altered(service_s=service_s)
+
+
+def beside_background(networks: Sequence[Network]) -> Sequence[Network]:
+    """With what background work leaves of each server: times longer by m/(m - b) where it keeps b of m servers busy in the mean.
+
+    Exact for processor sharing where that work comes as a class of Poisson arrivals does: R = D/(1 - b - XD) (F. P. Kelly, Reversibility
+    and Stochastic Networks (1979), 3.3). Elsewhere an approximation by slower servers, without the bursts of that work."""
+    points = as_points(networks)
+    background = points.column("background")
+    if not background.any():
+        return networks
+    servers = points.column("servers")
+    longer = servers / np.maximum(servers - background, LEAST_LEFT * servers)
+    made = points.altered(service_s=points.column("service_s") * longer[..., None])
+    return made if points.bases[0].dependent_times else made.on(at_load=True)
 
 
 def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> NetworkPoints:

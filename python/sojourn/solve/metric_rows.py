@@ -71,6 +71,8 @@ def _lines(points: PointArrays, s: Solution) -> list[MetricRow]:
     n, tables = points.first, _tables(points, s)
     sound = set(s.status) <= {"ok", *PERVASIVE}  # every point has its numbers
     own = [line for line in _station_lines(n, s, tables) if not _absent(line, n, sound)]
+    if points.background.any():
+        own = [_beside_background(line, points) if line.metric == "utilisation" else line for line in own]
     return own + list(_class_lines(points, s, tables["residence_time"], tables["throughput"]))
 
 
@@ -141,6 +143,15 @@ def _station_lines(n: Network, s: Solution, tables: Mapping[str, Array | None]) 
             elif len(own) and metric in AVERAGED:
                 least, most = (_at(x, k, own[0]) if len(own) == 1 else None for x in (low, high))
                 yield MetricRow(station, "", metric, _mean(metric, tables, k, own), least, most)
+
+
+def _beside_background(line: MetricRow, points: PointArrays) -> MetricRow:
+    """Of the whole server: a method has told the utilisation of what background work leaves of it."""
+    k = points.first.stations.index(line.station)
+    taken = points.background[:, k] / points.servers[:, k]
+    own = taken if line.cls == "" else 0.0
+    value, low, high = (None if x is None else x * (1 - taken) + own for x in (line.value, line.low, line.high))
+    return replace(line, value=value, low=low, high=high)
 
 
 def _at(table: Array | None, k: int, c: Any) -> Array | None:

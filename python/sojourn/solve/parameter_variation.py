@@ -190,8 +190,9 @@ def edit(model: Model, path: str) -> NumberEdit | None:
     changed(model, {path: _now(model, path)})  # refuses what is not there
     if part == "classes":
         return _class_edit(model, path, name, key)
-    if part == "stations" and key == "servers" and isinstance(model.station(name), Queue):
-        return _servers_edit(model, path, name)
+    if part == "stations" and key in ("servers", "background") and isinstance(model.station(name), Queue):
+        # a network without background work is taken to be as it is at its load, and to stay it
+        return _queue_edit(model, path, name, key) if key == "servers" or _now(model, path) else None
     if part == "stations" and isinstance(model.station(name), Multicore) and key != "variant":
         return _host_edit(model, name, key)
     if part in ("service_s", "demands_s"):
@@ -247,17 +248,18 @@ def _class_edit(model: Model, path: str, name: str, key: str) -> NumberEdit | No
     return None if found is None else NumberEdit(found, NumberPlace(key, (j,)))
 
 
-def _servers_edit(model: Model, path: str, name: str) -> NumberEdit:
+def _queue_edit(model: Model, path: str, name: str, key: str) -> NumberEdit:
+    """`servers` or `background`."""
     station = cast(Queue, model.station(name))
     k = model.network.stations.index(name)
 
-    def servers(n: Network, value: Any) -> Network:
-        check_station(replace(station, servers=value))
-        made = n.servers.copy()
+    def queue(n: Network, value: Any) -> Network:
+        check_station(replace(station, **{key: value}))
+        made = getattr(n, key).copy()
         made[k] = value
-        return n.altered(servers=made)
+        return n.altered(**{key: made})
 
-    return NumberEdit(servers, NumberPlace("servers", (k,)))
+    return NumberEdit(queue, NumberPlace(key, (k,)))
 
 
 def _host_edit(model: Model, name: str, key: str) -> NumberEdit:

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import stacked
 
-NAMES = ("visits", "service_s", "rate_per_s")
+NAMES = ("visits", "service_s", "rate_per_s", "servers", "background")
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class PointArrays:
     visits: Array  # P x K x C
     service_s: Array  # P x K x C
     rate_per_s: Array  # P x C, from outside
+    servers: Array  # P x K
+    background: Array  # P x K, of them, busy with other work
 
     def __len__(self) -> int:
         return len(self.visits)

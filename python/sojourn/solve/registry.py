@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
+import numpy as np
+
 from sojourn.errors import InputError, MethodRefused
 from sojourn.file_errors import meant
 from sojourn.model.components import Queue
@@ -73,7 +75,10 @@ def features(network: Network) -> dict[str, str]:
         if choice.policy != "random":
             start = (*network.stations, "outside")[node]
             found["choices"] = f"the route of {network.classes[c]} from {start} depends on the state ({choice.policy})"
-    if not network.at_load:
+    if not network.at_load and not network.dependent_times:
+        k = int(np.argmax(network.background > 0))
+        found["busy times"] = f"other work keeps {network.stations[k]} busy too; `solve` finds first what it leaves"
+    elif not network.at_load:
         time = network.dependent_times[0]
         where = f"{network.stations[time.station]}, {network.classes[time.cls]}"
         found["busy times"] = f"the time of {where} depends on how busy the station is; `solve` finds it first"

@@ -14,6 +14,7 @@ import numpy as np
 from sojourn.errors import InputError, MethodRefused
 from sojourn.model import Model
 from sojourn.model.network_arrays import Network
+from sojourn.solve.load_dependent_times import beside_background
 from sojourn.solve.markov.chain_analysis import transient
 from sojourn.solve.markov.chain_applicability import refuses
 from sojourn.solve.markov.network_chain import network_chain
@@ -28,7 +29,7 @@ def over_time(model: Model, times_s: Sequence[float], most_open: int | None = No
     `most_open`: open customers at once, beyond which arrivals are cut off (default: as `ctmc`; give it where the load
     is above 1). Raises MethodRefused where the network has no chain or too many states.
     """
-    network = model.network
+    network = beside_background([model.network])[0]
     if not network.at_load:
         why = "a time depends on how busy its station is, which is known in the long run only"
         raise MethodRefused(why, "over_time", "give a number in place of u")

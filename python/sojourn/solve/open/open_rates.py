@@ -34,6 +34,8 @@ class TrafficSolution:
         rate = (passes @ chain)[:, None, :] * stacked(networks, "visits")
         load = rate * stacked(networks, "service_s")
         most = stacked(networks, "servers").astype(float)
+        if not n.at_load:  # whose times are still those of a server that has nothing else to do
+            most = np.maximum(most - stacked(networks, "background"), 1e-12)
         for k in range(len(n.stations)):
             if n.kind[k] == "delay" or k in n.rates:
                 most[:, k] = [full_speed(x, k) for x in networks] if k in n.rates else np.inf
