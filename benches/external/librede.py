@@ -47,27 +47,36 @@ def estimates(folder: Path, name: str) -> dict[str, list[float]]:
 
 
 def at_rates(model: sj.Model, window: ObservedWindow) -> tuple[sj.Model, dict[str, float]]:
-    """The model with this window's rates, and the response time of each class, s. Of a load that waits for its answers think times are
+    """The model with this window's rates, and the response time of each class, s. Of classes that wait for their answers think times are
     looked for that give these rates."""
-    names = [one.name for one in model.classes]
-    rates = {name: window.classes[name].rate_per_s for name in names}
-    if not isinstance(model.classes[0], Closed):
-        own = sj.replaced(model, {f"classes.{name}.rate_per_s": rate for name, rate in rates.items()})
-        solved = sj.solve(own)
-        return own, {name: solved.value("response_time", cls=name if len(names) > 1 else "") for name in names}
-    response = dict.fromkeys(names, 0.0)
-    own = model
+    rates = {one.name: window.classes[one.name].rate_per_s for one in model.classes}
+    closed = [one for one in model.classes if isinstance(one, Closed)]
+    own = open_rates(model, window)
+    new = response_times(own)
+    if not closed:
+        return own, new
+    response = dict.fromkeys(rates, 0.0)
     for _ in range(ROUNDS):
-        thinks = {one.name: max(one.population / rates[one.name] - response[one.name], 1e-6)
-                  for one in model.classes if isinstance(one, Closed)}  # fmt: skip
-        own = sj.replaced(model, {f"classes.{name}.think_s": think for name, think in thinks.items()})
-        solved = sj.solve(own)
-        new = {name: solved.value("response_time", cls=name if len(names) > 1 else "") for name in names}
-        moved = max(abs(new[name] - response[name]) for name in names)
-        response = {name: 0.5 * (response[name] + new[name]) for name in names}
+        thinks = {one.name: max(one.population / rates[one.name] - response[one.name], 1e-6) for one in closed}
+        own = sj.replaced(own, {f"classes.{name}.think_s": think for name, think in thinks.items()})
+        new = response_times(own)
+        moved = max(abs(new[one.name] - response[one.name]) for one in closed)
+        response = {name: 0.5 * (response[name] + new[name]) for name in rates}
         if moved < CLOSE:
             break
     return own, new
+
+
+def open_rates(model: sj.Model, window: ObservedWindow) -> sj.Model:
+    """The model with this window's rates of the classes that do not wait."""
+    names = [one.name for one in model.classes if not isinstance(one, Closed)]
+    return sj.replaced(model, {f"classes.{name}.rate_per_s": window.classes[name].rate_per_s for name in names})
+
+
+def response_times(model: sj.Model) -> dict[str, float]:
+    """By class, s."""
+    names, solved = [one.name for one in model.classes], sj.solve(model)
+    return {name: solved.value("response_time", cls=name if len(names) > 1 else "") for name in names}
 
 
 def with_demands(model: sj.Model, demands: Sequence[float]) -> sj.Model:
@@ -84,10 +93,10 @@ def as_open(model: sj.Model) -> sj.Model:
 
 def as_seen(model: sj.Model, window: ObservedWindow, by_rates: bool) -> tuple[sj.Model, dict[str, float]]:
     """The model with the load of this window, and the response time of each class, s."""
-    if by_rates or not isinstance(model.classes[0], Closed):
+    if by_rates:
         return at_rates(model, window)
-    names, solved = [one.name for one in model.classes], sj.solve(model)
-    return model, {name: solved.value("response_time", cls=name if len(names) > 1 else "") for name in names}
+    own = open_rates(model, window)
+    return own, response_times(own)
 
 
 def rows(
@@ -112,10 +121,14 @@ def rows(
 
 
 def intervals(fitted: FittedModel, own: sj.Model, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Of the window's mean response times by class, at the think times of `own`."""
-    closed = [one for one in own.classes if isinstance(one, Closed)]
+    """Of the window's mean response times by class, at the think times or rates of `own`."""
     one = len(names) == 1
-    factors = {"think_s" if one else f"think_{c.name}_s": c.think_s for c in closed}
+    factors = {}
+    for c in own.classes:
+        if isinstance(c, Closed):
+            factors["think_s" if one else f"think_{c.name}_s"] = c.think_s
+        else:
+            factors["rate_per_s" if one else f"rate_{c.name}_per_s"] = c.rate_per_s
     table = sj.predict(fitted, factors, LEVEL).frame.filter(
         pl.col("station") == "", pl.col("metric") == "response_time"
     )

@@ -5,7 +5,8 @@ Service is exponential, constant, or of a variance that is found too; where noth
 are not told apart, and uneven service beside a delay has a variance that is given. Each queue is tried free and, where processes, a
 control group or a disk were watched, busy as these were: CPU time is the time of service only where workers do not wait.
 Where what was watched took another time of a request at another load, that time may fall or grow with the load too (wake-ups, clock
-frequency, caches, batches; garbage, locks), where it is exponential or constant. Where a service pauses by a clock, one server that breaks
+frequency, caches, batches; garbage, locks), where it is exponential or constant; and where it was busy beyond a time for each request,
+other work beside the requests is tried. Where a service pauses by a clock, one server that breaks
 down as often and as long as was seen is tried.
 """
 
@@ -38,6 +39,11 @@ BY_LOAD = {
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
 BY_CHANCE = 0.05  # of one test: how often a time that does not change is taken for one that does; each resource and direction has one
+OTHER_WORK, LEAST_OTHER, MOST_OTHER = (
+    "beside other work",
+    0.02,
+    0.9,
+)  # work without requests: of what was busy in the lightest run, and of the servers
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 MOSTLY = 0.5  # of a response time, from which on it is CPU time
 LEAST_SCV = 0.01  # of pauses: less is constant
@@ -133,6 +139,11 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
                         f"{told}, {WORDS}",
                         _model(runs, servers, law, tied=resource, delayed=delayed, formula=LONGER),
                     )
+            if of_cores and law in LAWS[:2] and _beside_requests(runs, resource):
+                yield (
+                    f"{name}, utilised like {resource}, {OTHER_WORK}",
+                    _model(runs, servers, law, tied=resource, background=True),
+                )
             for how, formula in BY_LOAD.items() if law in LAWS[:2] else ():
                 if not _changes(runs, resource, servers.count, "saved" in formula):
                     continue
@@ -154,6 +165,20 @@ def _changes(runs: FitRuns, resource: str, servers: int, falls: bool) -> bool:
     left = time_s - time_s.mean() - slope * away
     error = np.sqrt(left @ left / (len(left) - 2) / (away @ away))
     return slope > max(error, 1e-9 * time_s.max()) * stdtrit(len(left) - 2, 1 - BY_CHANCE)
+
+
+def _beside_requests(runs: FitRuns, resource: str) -> bool:
+    """Whether it was busy without requests, by an intercept of busy = b + X D that is above 0 and not by chance (Student's test)."""
+    told = [(run.means["", "throughput"][0], run.busy[resource]) for run in runs.runs
+            if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
+    done, busy = np.array(told, float).reshape(-1, 2).T
+    if len(busy) < 4 or np.ptp(done) < LEAST_CHANGE * done.max():
+        return False
+    design = np.column_stack([np.ones(len(done)), done]) / busy[:, None]  # relative errors
+    (other, _), *_ = np.linalg.lstsq(design, np.ones(len(busy)), rcond=None)
+    left = 1 - design @ np.linalg.lstsq(design, np.ones(len(busy)), rcond=None)[0]
+    error = np.sqrt(left @ left / (len(busy) - 2) * np.linalg.inv(design.T @ design)[0, 0])
+    return bool(other > LEAST_OTHER * busy.min() and other > max(error, 1e-9) * stdtrit(len(busy) - 2, 1 - BY_CHANCE))
 
 
 def _by_utilisation(runs: FitRuns, resource: str, servers: int, falls: bool) -> tuple[float | None, float]:
@@ -204,11 +229,13 @@ def _model(
     beside: str | None = None,
     formula: str = "",
     breakdowns: Breakdowns | None = None,
+    background: bool = False,
 ) -> Model:
     first = runs.runs[0]
     closed = "users" in first.factors
     customer = Closed("user", 1, float(first.factors.get("think_s", 0.0))) if closed else Open("user", 1.0)
-    stations: list[Queue | Delay] = [Queue("service", servers.count, breakdowns=breakdowns)]
+    other = Unknown(0.01 * servers.count, 0.0, MOST_OTHER * servers.count) if background else 0.0
+    stations: list[Queue | Delay] = [Queue("service", servers.count, breakdowns=breakdowns, background=other)]
     demands: dict[str, dict[str, float | str | Distribution]] = {"service": {"user": _time(law)}}
     if delayed:
         stations.append(Delay("delay"))

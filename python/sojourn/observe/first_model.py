@@ -9,6 +9,8 @@ import numpy as np
 from sojourn.model import Closed, Exponential, Model, Open, Queue, Unknown
 from sojourn.observe.observed_windows import ObservedWindow
 
+START, MOST = 0.01, 0.9  # background work, of the servers: where its search begins, and its bound
+
 
 def first_model(
     windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float]
@@ -35,10 +37,15 @@ def first_model(
     if several:
         factors |= dict.fromkeys(("rate_per_s", "users", "think_s"), ())
     return Model(
-        [Queue(name, max(round(capacity.get(name, 1.0)), 1), "ps") for name in resources],
+        [_queue(name, max(round(capacity.get(name, 1.0)), 1)) for name in resources],
         classes,
         demands_s={name: {cls: Exponential(Unknown()) for cls in names} for name in resources},
         observed={name: name for name in resources},
         factors=factors,
         name="observed",
     )
+
+
+def _queue(name: str, servers: int) -> Queue:
+    """With background work: nobody has seen a machine without any, and without it its CPU time would be taken for that of requests."""
+    return Queue(name, servers, "ps", background=Unknown(START * servers, 0.0, MOST * servers))

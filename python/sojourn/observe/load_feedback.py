@@ -12,7 +12,7 @@ Each window has a rate or a think time of its own, so that a load that changes w
 
 The open load of this likelihood is Poisson's. One that is more regular (a paced schedule, a rate limiter) comes when few are under way,
 too, because they are answered meanwhile; so a claim needs that the number under way explains beyond the time since the last request
-(`paced_arrivals`). Of K classes each needs a gain of SURE + log K of its own.
+(`paced_arrivals`). Of K classes one needs a gain of SURE + log K of its own, or all of them together one that is as rare (`waiting`).
 
 Limits: think times are taken as exponential, users as alike, and as many in all windows. Poisson logs pass SURE once in 3 700 (half of the
 chance of a chi squared with one degree beyond 12), which supposes many requests. What is not seen is not claimed: an open load is what is
@@ -21,11 +21,13 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
+from scipy.stats import binom
 
 from sojourn.stats.in_flight import in_flight
 
@@ -33,6 +35,7 @@ Array = NDArray[np.float64]
 MOST_USERS = 2000
 DIGITS = 6  # of a time in s: an answer and a request less apart are of one moment
 SURE = 6.0  # of a natural logarithm of likelihoods
+BESIDE = 0.01  # of a chance: of classes beside others that wait
 NEAR = 1.353  # of the same: half of the 90 % quantile of a chi squared with one degree
 
 
@@ -111,14 +114,28 @@ def _least(seen: ArrivalsByInFlight) -> int:
     return max(int(asked.max(initial=0)) + 1, int(there.max(initial=0)))
 
 
-def sure(classes: int) -> float:
-    """The gain that a claim of each of so many classes needs (C. E. Bonferroni, 1936)."""
-    return SURE + float(np.log(max(classes, 1)))
+def waiting(gains: Mapping[str, float], classes: int) -> set[str]:
+    """Which of `classes` classes wait for their answers, by the gains of those that may. One does that is sure by itself (C. E. Bonferroni,
+    1936), and all together do where their sum is. Where some wait the others are likely to do so too, since one client sends them all:
+    then a chance of one in a hundred is enough for them together."""
+    own = {name for name, gain in gains.items() if gain >= SURE + float(np.log(max(classes, 1)))}
+    if not own:
+        return set(gains) if _chance(gains.values(), classes) <= _chance([SURE], 1) else set()
+    rest = {name: gain for name, gain in gains.items() if name not in own}
+    return own | (set(rest) if _chance(rest.values(), classes - len(own)) <= BESIDE else set())
+
+
+def _chance(gains: Iterable[float], classes: int) -> float:
+    """Of a sum as large where none of so many classes waits: each has half of a chi squared with one degree, or, as often, 0
+    (S. G. Self, K.-Y. Liang, J. Am. Stat. Assoc. 82 (1987), pp. 605-610, case 5)."""
+    square, each = 2 * sum(gains), np.arange(1, classes + 1)
+    return float(binom.pmf(each, classes, 0.5) @ chdtrc(each, square)) if square > 0 else 1.0
 
 
 def closed_users(found: Mapping[str, LoadFeedback]) -> dict[str, int]:
     """Class → users, of those that come less while more are under way than an open load of Poisson does; the others are open."""
-    return {name: one.users for name, one in found.items() if one.users and one.gain >= sure(len(found))}
+    gains = {name: one.gain for name, one in found.items() if one.users}
+    return {name: users for name in waiting(gains, len(found)) if (users := found[name].users)}
 
 
 def told(found: Mapping[str, LoadFeedback], likely: Mapping[str, int], users: Mapping[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.observe.load_feedback import ArrivalsByInFlight, closed_users, feedback, sure, told
+from sojourn.observe.load_feedback import ArrivalsByInFlight, closed_users, feedback, told, waiting
 from sojourn.observe.observed_windows import ClassMeans, ObservedWindow, check_count
 from sojourn.observe.paced_arrivals import beyond_pace
 from sojourn.observe.request_log import RequestLog
@@ -33,7 +33,8 @@ def log_windows(
     seen = {name: under_way(own, edges) for name, own in by_class.items()}
     feedbacks = {name: feedback(windows) for name, windows in seen.items()}
     likely = closed_users(feedbacks)
-    users = {name: n for name, n in likely.items() if _beyond(by_class[name], edges, n) >= sure(len(feedbacks))}
+    beyond = {name: _beyond(by_class[name], edges, n) for name, n in likely.items()}
+    users = {name: likely[name] for name in likely if name in waiting(beyond, len(feedbacks))}
     found = []
     for number, (at, end) in enumerate(pairwise(edges)):
         classes = {name: _means(own.between(at, end), at, window_s) for name, own in by_class.items()}

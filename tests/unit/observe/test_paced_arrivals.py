@@ -99,3 +99,14 @@ def test_many_under_way_at_once_take_no_table_of_users_by_requests() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.low >= 20_000 and most < 50e6
+
+
+def test_classes_that_say_too_little_by_themselves_are_taken_together() -> None:
+    """Two gains of 4: half a chi squared each. P = 1/2 P(chi² of 1 > 16) + 1/4 P(chi² of 2 > 16) = 3.2e-5 + 8.4e-5, below the 2.7e-4 of
+    one gain of 6."""
+    four = LoadFeedback(5, 4.0)
+    assert closed_users({"a": four, "b": four}) == {"a": 5, "b": 5}
+    assert closed_users({"a": four}) == {}
+    assert closed_users({"a": four, "b": LoadFeedback(5, 2.0)}) == {}  # 3.0e-4 + 6.2e-4
+    # beside one that surely waits one in a hundred is enough: 1/2 P(chi² of 1 > 6) = 0.007
+    assert closed_users({"a": LoadFeedback(8, 50.0), "b": LoadFeedback(5, 3.0)}) == {"a": 8, "b": 5}
