@@ -150,8 +150,8 @@ def _beside_background(line: MetricRow, points: PointArrays) -> MetricRow:
     k = points.first.stations.index(line.station)
     taken = points.background[:, k] / points.servers[:, k]
     own = taken if line.cls == "" else 0.0
-    value, low, high = (None if x is None else x * (1 - taken) + own for x in (line.value, line.low, line.high))
-    return replace(line, value=value, low=low, high=high)
+    low, high = (None if x is None else x * (1 - taken) + own for x in (line.low, line.high))
+    return replace(line, value=line.value * (1 - taken) + own, low=low, high=high)
 
 
 def _at(table: Array | None, k: int, c: Any) -> Array | None:
