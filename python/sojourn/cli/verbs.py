@@ -212,6 +212,15 @@ VERBS = {
             "sojourn report runs --out report.html",
         ),
     ),
+    "ui": Verb(
+        STUDY,
+        "Shows runs, models and studies in a browser.",
+        (
+            "sojourn ui",
+            "sojourn ui runs",
+            "sojourn ui --write --port 8000",
+        ),
+    ),
     "try": Verb(
         STUDY,
         "Measures, fits and predicts a small service, in a minute.",

@@ -78,6 +78,11 @@ class RunFolder:
         return folder
 
     @classmethod
+    def glance(cls, path: Path | str) -> RunFolder:
+        """The folder with its manifest as it is there, without a look at its records: for lists of many. RunFolderError as `open`."""
+        return cls(Path(path), _manifest(Path(path)))
+
+    @classmethod
     def open(cls, path: Path | str) -> RunFolder:
         """Opens a run folder to read it. One that was cut off is marked so and read from its logs; nothing is written: that is
         `complete`.
@@ -211,6 +216,10 @@ class RunFolder:
                 check_metrics(held, read_records(metrics), self.manifest, requests)
         self._to_check = False
         return held
+
+    def is_being_recorded(self) -> bool:
+        """Whether the process that made it is still at it."""
+        return self.manifest.get("status") == "running" and self._owner_lives()
 
     def _owner_lives(self) -> bool:
         pid, started = self.manifest.get("pid"), self.manifest.get("pid_started")

@@ -33,7 +33,7 @@ FUNCTIONS = {
     "lab topology": "sojourn.lab.machine_topology:machine_topology", "lab disk": "sojourn.lab:slow_disk",
     "lab vm": "sojourn.lab.guest_probe:probe_guests",
     "lab restore": "sojourn.live_service.restore_plan:put_back_left", "lab clean": "sojourn.lab:clean_stale",
-    "examples": "sojourn.shipped:copy_example", "observe": "sojourn.observe:observe_files",
+    "examples": "sojourn.shipped:copy_example", "observe": "sojourn.observe:observe_files", "ui": "sojourn.ui.serve:serve",
 }  # fmt: skip
 OF_CASES = {"serve bulletin", "serve kv-proxy", "serve messages", "serve nbd", "serve web", "calc storage"}
 

@@ -1,0 +1,83 @@
+"""What a page may ask, as pydantic checks it: kinds, lengths, counts."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sojourn.errors import InputError
+from sojourn.file_errors import mistake
+from sojourn.files.reading import parse_json
+
+MOST_TEXT = 300_000  # characters of a model file
+Name = Annotated[str, Field(min_length=1, max_length=1000)]
+Names = Annotated[list[Name], Field(min_length=1, max_length=200)]
+Width = Annotated[int, Field(ge=200, le=2000)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Rows(Asked):
+    names: Names
+
+
+class Report(Asked):
+    names: Names
+    width: Width = 760
+
+
+class Compare(Asked):
+    a: Names
+    b: Names
+
+
+class Text(Asked):
+    """A model as its text; `name`: of its file, for errors."""
+
+    name: Name
+    text: Annotated[str, Field(max_length=MOST_TEXT)]
+
+
+class Settings(Text):
+    settings: Annotated[dict[str, Number], Field(max_length=200)] = {}
+
+
+class MeasuredPoint(Asked):
+    """Of a run, behind the curves: SI units."""
+
+    load: Number
+    response_s: Number | None = None
+    response_s_low: Number | None = None
+    response_s_high: Number | None = None
+    throughput_per_s: Number | None = None
+    throughput_per_s_low: Number | None = None
+    throughput_per_s_high: Number | None = None
+
+
+class Curves(Settings):
+    x: Name
+    width: Width = 760
+    most: Number | None = None
+    measured: Annotated[list[MeasuredPoint], Field(max_length=500)] = []
+
+
+class Save(Text):
+    pass
+
+
+SomeAsked = TypeVar("SomeAsked", bound=Asked)
+
+
+def read_asked(body: bytes, kind: type[SomeAsked]) -> SomeAsked:
+    """InputError for what is no such question."""
+    try:
+        return kind.model_validate(parse_json(body))
+    except ValidationError as error:
+        wrong = mistake(error, kind)
+        raise InputError(wrong.value, wrong.path or "question", wrong.remedy) from None
+    except ValueError:
+        raise InputError("no JSON", "question", "reload the page") from None

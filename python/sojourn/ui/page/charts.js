@@ -1,0 +1,64 @@
+// Figures by Vega (the bundle of reports), and the small charts of tables, which are a few lines of SVG.
+import {el, svg} from "./dom.js";
+
+let vega = null;
+const loaded = () => (vega ??= import("./vega.js").then(() => window.vegaEmbed));
+const OPTIONS = {
+  renderer: "svg", actions: false, ast: true, defaultStyle: false,
+  tooltip: {theme: "custom", disableDefaultStyle: true, sanitize: text => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;")},
+};
+
+export class Chart {
+  constructor(title) {
+    this.title = title;
+    this.plot = el("div", {class: "plot", role: "img"});
+    this.caption = el("figcaption", {}, title);
+    this.element = el("figure", {}, this.caption, this.plot);
+    this.view = null;
+  }
+
+  // Draws a specification; where only its values changed, the drawing that is there takes them
+  async draw(figure) {
+    const embed = await loaded();
+    this.plot.setAttribute("aria-label", `${figure.title}: ${figure.y} against ${figure.x}`);
+    const holder = el("div");
+    const made = await embed(holder, figure.spec, OPTIONS);
+    const old = this.view;
+    this.plot.replaceChildren(holder);
+    this.view = made;
+    old?.finalize();
+    this.plot.dataset.drawn = String(Number(this.plot.dataset.drawn || 0) + 1);
+  }
+}
+
+export function figureWidth(element) {
+  return Math.max(260, Math.min(860, Math.floor(element.clientWidth || 700)));
+}
+
+// p50 to p99 of a run on the common scale of its table; a tick at the mean
+export function rangeBar(row, most) {
+  const width = 120, height = 14;
+  const x = value => 2 + (width - 4) * Math.min(value / most, 1);
+  const chart = svg("svg", {class: "bar", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true"});
+  if (row.p50_s != null && row.p99_s != null) {
+    chart.append(svg("rect", {x: x(row.p50_s), y: 5, width: Math.max(1, x(row.p99_s) - x(row.p50_s)), height: 4, class: "range"}));
+  }
+  if (row.response_s != null) chart.append(svg("rect", {x: x(row.response_s) - 1, y: 1, width: 2, height: 12, class: "mean"}));
+  return chart;
+}
+
+// A few points, x against y, with a line; for a row or a heading
+export function sparkline(points, label, width = 160, height = 40) {
+  const good = points.filter(([x, y]) => x != null && y != null).sort((a, b) => a[0] - b[0]);
+  const chart = svg("svg", {class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
+  if (good.length === 0) return chart;
+  const xs = good.map(p => p[0]), ys = good.map(p => p[1]);
+  const [low, high, top] = [Math.min(...xs), Math.max(...xs), Math.max(...ys) || 1];
+  const at = ([x, y]) => [4 + (width - 8) * (high > low ? (x - low) / (high - low) : 0.5), height - 4 - (height - 8) * (y / top)];
+  chart.append(svg("polyline", {points: good.map(p => at(p).map(v => v.toFixed(1)).join(",")).join(" "), class: "curve"}));
+  for (const point of good.length <= 40 ? good : []) {
+    const [x, y] = at(point);
+    chart.append(svg("circle", {cx: x.toFixed(1), cy: y.toFixed(1), r: 1.8, class: "point"}));
+  }
+  return chart;
+}

@@ -1,0 +1,38 @@
+// What a page shows, as a command line and as lines of Python that give the same.
+import {quoted} from "./compare.js";
+
+const number = value => String(Number(Number(value).toPrecision(6)));
+
+function axisOf(page) {
+  const axis = page.model.numbers.find(one => one.path === page.x);
+  const now = page.settings[page.x] ?? axis.value;
+  const step = Math.max(axis.whole ? 1 : now / 10, 1e-9);
+  return {axis, now, low: axis.whole ? 1 : number(now / 10), high: number(axis.whole ? 2 * now : 2 * now), step: number(axis.whole ? Math.max(1, Math.round(now / 10)) : step)};
+}
+
+const others = page => Object.entries(page.settings).filter(([path]) => path !== page.x);
+const name = page => quoted(page.name);
+
+export function commandOf(page) {
+  const {axis, low, high, step} = axisOf(page);
+  const fitted = page.model.fitted;
+  const load = fitted && axis.load ? `--rate ${low}..${high}:${step}` : `--vary ${quoted(page.x)}=${low}..${high}:${step}`;
+  const users = fitted && axis.path.endsWith(".population") ? `--vary users=${low}..${high}:${step}` : load;
+  if (fitted) {
+    const set = others(page).map(([path, value]) => `${path}=${number(value)}`).join(",");
+    return `sojourn predict ${name(page)}${set ? ` --set ${quoted(set)}` : ""} ${users}`;
+  }
+  return ["sojourn solve", name(page), ...others(page).map(([path, value]) => `--vary ${quoted(`${path}=${number(value)}`)}`), load].join(" ");
+}
+
+export function pythonOf(page) {
+  const {low, high, step, axis} = axisOf(page);
+  const values = axis.whole ? `range(${low}, ${Number(high) + 1}, ${step})` : `[${low} + ${step} * k for k in range(20)]`;
+  const file = JSON.stringify(page.name);
+  const set = others(page).map(([path, value]) => `    ${JSON.stringify(path)}: [${number(value)}],`);
+  if (page.model.fitted) {
+    const key = axis.path.endsWith(".population") ? "users" : axis.load ? "rate_per_s" : axis.path;
+    return ["import sojourn as sj", "", `fitted = sj.FittedModel.read(${file})`, "told = fitted.predict({", ...set, `    ${JSON.stringify(key)}: ${values},`, "})", "print(told)"].join("\n");
+  }
+  return ["import sojourn as sj", "", `told = sj.sweep(${file}, {`, ...set, `    ${JSON.stringify(axis.path)}: ${values},`, "})", "print(told)"].join("\n");
+}

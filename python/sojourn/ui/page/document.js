@@ -1,0 +1,48 @@
+// A report of runs as elements: the answer, its numbers, then sections that fold.
+import {Chart} from "./charts.js";
+import {el, spans} from "./dom.js";
+
+const STATUS = {ok: "✓ Valid", warn: "! Valid, with warnings", invalid: "✕ Not valid"};
+
+export function documentView(made) {
+  const [first, ...rest] = made.verdict;
+  return el("article", {},
+    el("h1", {}, made.title), made.subtitle && el("p", {class: "muted"}, made.subtitle),
+    el("section", {class: `verdict ${made.status}`, "aria-label": "Verdict"},
+      el("p", {class: "status"}, STATUS[made.status]),
+      made.numbers.length > 0 && el("dl", {class: "numbers"}, made.numbers.map(([value, what]) => el("div", {}, el("dt", {}, what), el("dd", {}, value)))),
+      el("p", {class: "headline"}, spans(first)),
+      rest.length > 0 && el("details", {open: rest.length <= 3}, el("summary", {}, `${rest.length} more`), el("ul", {}, rest.map(line => el("li", {}, spans(line)))))),
+    made.sections.map(section));
+}
+
+function section(made) {
+  return el("section", {}, el("h2", {}, made.title), paragraphs(made.lead), made.blocks.map(block));
+}
+
+export function paragraphs(list) {
+  return list.map(one => el(one.item ? "li" : "p", {}, spans(one.spans)));
+}
+
+function block(made) {
+  if (made.kind === "figure") {
+    const chart = new Chart(made.title);
+    new IntersectionObserver((seen, watch) => {
+      if (!seen.some(one => one.isIntersecting)) return;
+      watch.disconnect();
+      chart.draw(made);
+    }, {rootMargin: "200px"}).observe(chart.element);
+    return [chart.element, made.note.length > 0 && el("p", {class: "note"}, spans(made.note))];
+  }
+  if (made.kind === "table") return [table(made.title, made.columns, made.rows, made.numeric), made.note.length > 0 && el("p", {class: "note"}, spans(made.note))];
+  if (made.kind === "text") return el("div", {class: "text"}, paragraphs(made.paragraphs));
+  return el("pre", {tabindex: 0}, made.text);
+}
+
+export function table(title, columns, rows, numeric = []) {
+  const cls = k => (numeric[k] ? {class: "number"} : {});
+  return el("div", {class: "table", tabindex: 0, role: "region", "aria-label": title || "table"}, el("table", {},
+    title && el("caption", {}, title),
+    el("thead", {}, el("tr", {}, columns.map((text, k) => el("th", {scope: "col", ...cls(k)}, text)))),
+    el("tbody", {}, rows.map(row => el("tr", {}, row.map((text, k) => (k === 0 && !numeric[0] ? el("th", {scope: "row"}, text) : el("td", cls(k), text))))))));
+}

@@ -1,0 +1,232 @@
+// A model: its network, its file, sliders for its numbers, and curves that follow them.
+import {Newest, get, post} from "./api.js";
+import {Chart, figureWidth} from "./charts.js";
+import {at, el, errorBox, link, say, show} from "./dom.js";
+import {Editor} from "./editor.js";
+import {commandOf, pythonOf} from "./copied.js";
+import {drawing} from "./network.js";
+import {interval, percent, plain, quantity} from "./numbers.js";
+import {known, seriesOf} from "./runs.js";
+
+const SETTLED_MS = 250;
+
+export function modelsPage(folder) {
+  document.title = "Models · sojourn";
+  const list = names => el("ul", {class: "plain"}, names.map(name => el("li", {}, link(at("model", name), name))));
+  show(el("h1", {}, "Models"),
+    folder.fitted.length > 0 && [el("h2", {}, "Fitted"), list(folder.fitted)],
+    folder.models.length > 0 && [el("h2", {}, "Written"), list(folder.models)],
+    folder.fitted.length + folder.models.length === 0 && el("p", {}, "There is no model file in this folder. ", el("code", {}, "sojourn examples shop"), " writes one."));
+}
+
+export async function modelPage(folder, [name], current) {
+  document.title = `${name} · sojourn`;
+  show(el("p", {class: "path"}, link("#/models", "Models"), " / ", name), el("p", {class: "muted"}, "Reading…"));
+  const file = await get(`api/file?name=${encodeURIComponent(name)}`);
+  if (!current()) return;
+  if (file.error) { show(errorBox(file.error)); return; }
+  const page = new ModelPage(folder, name, file.text, current);
+  await page.begin();
+  return () => page.end();
+}
+
+class ModelPage {
+  constructor(folder, name, text, current) {
+    Object.assign(this, {folder, name, current, settings: {}, model: null, x: "", points: [], sliders: new Map()});
+    this.text = text;
+    this.editor = new Editor(text, changed => this.edited(changed));
+    this.network = el("div", {class: "drawn"});
+    this.controls = el("div", {class: "sliders"});
+    this.now = el("dl", {class: "numbers", "aria-live": "polite"});
+    this.note = el("p", {class: "note"});
+    this.axis = el("select", {"aria-label": "x axis", onchange: () => { this.x = this.axis.value; this.ask(); }});
+    this.behind = el("select", {"aria-label": "measured points", onchange: () => this.measured()});
+    this.charts = new Map();
+    this.figures = el("div", {class: "figures"});
+    this.trouble = el("div");
+    this.solver = new Newest(question => post("api/curves", question), (found, question, more) => this.curves(found, more));
+    this.bander = new Newest(question => post("api/band", question), (found, question) => this.band(found, question));
+    this.resized = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), 200); };
+    addEventListener("resize", this.resized);
+  }
+
+  end() { removeEventListener("resize", this.resized); clearTimeout(this.settling); clearTimeout(this.timer); }
+
+  async begin() {
+    const copy = (label, text) => el("button", {type: "button", onclick: () => this.copy(label, text())}, label);
+    const save = this.folder.write && el("button", {type: "button", onclick: () => this.save()}, "Save as TOML");
+    show(el("p", {class: "path"}, link("#/models", "Models"), " / ", this.name), this.title = el("h1", {}, this.name), this.trouble,
+      el("div", {class: "model"},
+        el("section", {class: "left", "aria-label": "Network and numbers"}, this.network, el("h2", {}, "Numbers"), this.controls,
+          el("p", {class: "tools"}, el("button", {type: "button", onclick: () => this.reset()}, "Reset"),
+            copy("Copy as command", () => commandOf(this)), copy("Copy as Python", () => pythonOf(this)), save), this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
+        el("section", {class: "right", "aria-label": "Curves"}, this.now,
+          el("p", {class: "tools"}, el("label", {}, "x axis ", this.axis), el("label", {}, "measured ", this.behind)), this.figures, this.note)),
+      el("details", {class: "file", open: true}, el("summary", {}, "Model file"), this.editor.element));
+    await this.describe();
+    if (!this.current() || !this.model) return;
+    this.offer();
+    await this.measured();
+  }
+
+  async describe() {
+    const found = await post("api/model", {name: this.name, text: this.text});
+    if (!this.current()) return;
+    this.editor.mark(found.error ?? null);
+    this.trouble.replaceChildren();
+    if (found.error) {
+      this.figures.classList.add("stale");
+      if (!this.model) this.trouble.replaceChildren(errorBox(found.error));
+      return;
+    }
+    this.figures.classList.remove("stale");
+    this.model = found;
+    this.title.textContent = found.name || this.name;
+    this.most = found.most ?? null;
+    this.settings = Object.fromEntries(Object.entries(this.settings).filter(([path]) => found.numbers.some(n => n.path === path)));
+    if (found.start != null && this.settings[found.x] == null) this.settings[found.x] = found.start;
+    if (!found.numbers.some(n => n.path === this.x)) this.x = found.x;
+    this.axis.replaceChildren(...found.numbers.map(n => el("option", {value: n.path}, n.label)));
+    this.axis.value = this.x;
+    this.network.replaceChildren(drawing(found.drawing));
+    this.controls.replaceChildren(...found.numbers.map(n => this.slider(n)));
+  }
+
+  slider(number) {
+    const id = `n-${number.path}`;
+    const value = () => this.settings[number.path] ?? number.value;
+    const log = !number.whole && number.low > 0;
+    const [low, high] = log ? [Math.log(number.low), Math.log(number.high)] : [number.low, Math.max(number.high, 1.5 * value())];
+    const range = el("input", {type: "range", id, min: low, max: high, step: number.whole ? 1 : (high - low) / 200, "data-path": number.path});
+    const box = el("input", {type: "number", class: "exact", min: 0, step: number.whole ? 1 : "any", "aria-label": `${number.label}, exact`});
+    const told = el("output", {for: id});
+    const seen = this.model.intervals[number.path];
+    const put = (given, from) => {
+      if (from !== range) range.value = log ? Math.log(given) : given;
+      if (from !== box) box.value = Number(Number(given).toPrecision(4));
+      told.textContent = quantity(given, number.unit);
+      range.setAttribute("aria-valuetext", `${quantity(given, number.unit)}`);
+    };
+    const moved = (given, from) => {
+      if (!Number.isFinite(given) || given < 0) return;
+      this.settings[number.path] = number.whole ? Math.max(1, Math.round(given)) : given;
+      put(this.settings[number.path], from);
+      this.ask();
+    };
+    range.addEventListener("input", () => moved(log ? Math.exp(range.valueAsNumber) : range.valueAsNumber, range));
+    box.addEventListener("change", () => moved(box.valueAsNumber, box));
+    put(value(), null);
+    this.sliders.set(number.path, put);
+    return el("div", {class: "slider"}, el("label", {for: id}, number.label), told, range, box,
+      seen && el("small", {}, `fitted: ${quantity(seen[0], number.unit)} … ${quantity(seen[1], number.unit)}`));
+  }
+
+  reset() {
+    this.settings = this.model?.start != null ? {[this.model.x]: this.model.start} : {};
+    for (const number of this.model?.numbers ?? []) this.sliders.get(number.path)?.(this.settings[number.path] ?? number.value, null);
+    this.ask();
+  }
+
+  async edited(text) {
+    this.text = text;
+    await this.describe();
+    if (this.editor.error === null && this.model) this.ask();
+  }
+
+  question() {
+    return {name: this.name, text: this.text, settings: this.settings, x: this.x, width: figureWidth(this.figures), measured: this.points, most: this.most};
+  }
+
+  ask() {
+    if (!this.model) return;
+    this.asked = performance.now();
+    this.solver.put(this.question());
+    clearTimeout(this.settling);
+    if (this.model.fitted) this.settling = setTimeout(() => this.bander.put(this.question()), SETTLED_MS);
+  }
+
+  async curves(found, more) {
+    if (!this.current()) return;
+    this.trouble.replaceChildren(...(found.error ? [errorBox(found.error)] : []));
+    if (found.error) { this.figures.classList.add("stale"); return; }
+    this.figures.classList.remove("stale");
+    this.figures.dataset.solved_ms = String(Math.round(performance.now() - this.asked));
+    await this.draw(found, more);
+  }
+
+  // The band of where the sliders came to rest; one of another place says nothing
+  async band(found, question) {
+    if (!this.current() || found.error || JSON.stringify(question.settings) !== JSON.stringify(this.settings) || question.text !== this.text) return;
+    await this.draw(found, false);
+    this.figures.dataset.band = String(Number(this.figures.dataset.band || 0) + 1);
+  }
+
+  async draw(found, more) {
+    this.told(found);
+    for (const figure of found.figures) {
+      if (!this.charts.has(figure.id)) {
+        const chart = new Chart(figure.title);
+        this.charts.set(figure.id, chart);
+        this.figures.append(chart.element);
+      }
+    }
+    const [first, ...rest] = found.figures;
+    if (first) await this.charts.get(first.id).draw(first);
+    this.figures.dataset.answer_ms = String(Math.round(performance.now() - this.asked));
+    if (more || this.solver.waiting !== null) return; // the slider is elsewhere by now
+    for (const figure of rest) await this.charts.get(figure.id).draw(figure);
+    this.figures.dataset.settled = String(Number(this.figures.dataset.settled || 0) + 1);
+  }
+
+  told(found) {
+    const names = {response_time: "mean response time", throughput: "throughput", saturation_rate: "full at"};
+    const rows = found.now.filter(row => row.value != null || row.metric === "response_time");
+    this.now.replaceChildren(...rows.map(row => el("div", {}, el("dt", {}, [names[row.metric] ?? row.metric, row.class && ` of ${row.class}`]),
+      el("dd", {}, row.metric.startsWith("utilisation") ? percent(row.value) : row.value == null ? row.status.replaceAll("_", " ") : interval(row)))));
+    this.note.textContent = `${found.method}. ${found.message}`;
+    const busy = Object.fromEntries(found.busy ?? []);
+    this.network.replaceChildren(drawing(this.model.drawing, busy));
+  }
+
+  // Series of runs of the folder, to be put behind the curves
+  offer() {
+    const series = [...new Set(this.folder.runs.map(seriesOf))];
+    this.behind.replaceChildren(el("option", {value: ""}, "none"), ...series.map(name => el("option", {value: name}, name === "." ? "this folder" : name)));
+    const near = series.find(name => name === seriesOf(this.name)) ?? series[0];
+    this.behind.value = this.model.fitted && near ? near : "";
+  }
+
+  async measured() {
+    const names = this.behind.value ? this.folder.runs.filter(name => seriesOf(name) === this.behind.value).slice(0, 200) : [];
+    const missing = names.filter(name => !known.has(name));
+    if (missing.length > 0) {
+      const found = await post("api/rows", {names: missing});
+      if (!this.current()) return;
+      for (const row of found.rows ?? []) known.set(row.name, row);
+    }
+    const users = this.x.endsWith(".population");
+    const rows = names.map(name => known.get(name)).filter(row => row && !row.error && row.valid && row.load != null && row.users === users);
+    const keys = ["load", "response_s", "response_s_low", "response_s_high", "throughput_per_s", "throughput_per_s_low", "throughput_per_s_high"];
+    this.points = rows.map(row => Object.fromEntries(keys.map(key => [key, row[key] ?? null])));
+    this.most = this.model.most ?? (Math.max(0, ...rows.map(row => row.load)) || null);
+    this.ask();
+  }
+
+  async copy(label, text) {
+    this.copied.textContent = text;
+    this.copied.hidden = false;
+    try { await navigator.clipboard.writeText(text); say(`${label}: copied`); } catch { say("select the text to copy it"); }
+  }
+
+  async save() {
+    const given = prompt("Save as a new file of the folder:", this.name.replace(/\.toml$/, "-2.toml"));
+    if (!given) return;
+    const made = Object.keys(this.settings).length ? await post("api/changed", {name: this.name, text: this.text, settings: this.settings}) : {text: this.text};
+    const found = made.error ? made : await post("api/save", {name: given, text: made.text});
+    this.copied.hidden = false;
+    this.copied.textContent = found.error ? `not saved: ${found.error.place}: ${found.error.value}; ${found.error.remedy}` : `saved as ${found.name}`;
+    if (!found.error) this.folder.models.push(found.name);
+  }
+}
+
+export const shownNumber = value => plain(value);

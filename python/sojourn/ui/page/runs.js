@@ -1,0 +1,127 @@
+// The runs of the folder as tables, a series of runs (a folder that holds them) each; one run's page.
+import {post} from "./api.js";
+import {rangeBar, sparkline} from "./charts.js";
+import {at, el, errorBox, link, say, show} from "./dom.js";
+import {documentView} from "./document.js";
+import {liveView} from "./live.js";
+import {percent, perSecond, plain, seconds} from "./numbers.js";
+
+const AT_ONCE = 60;
+export const known = new Map(); // name of a run → its row, as far as it was asked for
+
+export const seriesOf = name => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
+
+export async function runsPage(folder, _names, current) {
+  document.title = "Runs · sojourn";
+  if (folder.runs.length === 0) {
+    show(el("h1", {}, "Runs"), el("p", {}, "There is no run in this folder. ", el("code", {}, "sojourn measure URL --out runs"), " makes some."),
+      folder.models.length + folder.fitted.length > 0 && el("p", {}, link("#/models", "Models of this folder")));
+    return;
+  }
+  const series = Map.groupBy ? Map.groupBy(folder.runs, seriesOf) : grouped(folder.runs);
+  const chosen = new Set();
+  const compare = el("button", {type: "button", disabled: true, onclick: () => {
+    const [a, b] = [...chosen];
+    location.hash = at("compare", a, b);
+  }}, "Compare two");
+  const report = el("button", {type: "button", disabled: true, onclick: () => { location.hash = at("run", ...chosen); }}, "Report of these");
+  const filter = el("input", {type: "search", "aria-label": "Filter runs by name", placeholder: "filter by name"});
+  const picked = () => {
+    compare.disabled = chosen.size !== 2;
+    report.disabled = chosen.size === 0 || chosen.size > 200;
+    say(`${chosen.size} chosen`);
+  };
+  const tables = [...series].map(([name, names]) => new Series(name, names, chosen, picked));
+  filter.addEventListener("input", () => { for (const table of tables) table.filter(filter.value.toLowerCase()); });
+  show(el("h1", {}, `${folder.runs.length} runs`), folder.left_out && el("p", {class: "notice"}, folder.left_out),
+    el("p", {class: "tools"}, filter, compare, report), tables.map(table => table.element));
+  for (const table of tables) await table.load(current);
+}
+
+function grouped(names) {
+  const found = new Map();
+  for (const name of names) found.set(seriesOf(name), [...(found.get(seriesOf(name)) ?? []), name]);
+  return found;
+}
+
+class Series {
+  constructor(name, names, chosen, picked) {
+    this.name = name; this.names = names; this.chosen = chosen; this.picked = picked;
+    this.body = el("tbody");
+    this.spark = el("span", {class: "sparks"});
+    this.lines = new Map();
+    const heads = ["", "run", "load", "throughput", "mean", "p99", "p50 to p99", "failed", "valid"];
+    const head = el("thead", {}, el("tr", {}, heads.map(text => el("th", {scope: "col"}, text || el("span", {class: "unseen"}, "choose")))));
+    this.element = el("section", {class: "series"},
+      el("h2", {}, name === "." ? "this folder" : name, " ", el("small", {}, `${names.length} ${names.length === 1 ? "run" : "runs"}`)), this.spark,
+      el("div", {class: "table", tabindex: 0, role: "region", "aria-label": `runs of ${name}`}, el("table", {}, head, this.body)));
+    for (const one of names) this.body.append(this.line(one, known.get(one)));
+  }
+
+  line(name, row) {
+    const short = name === "." ? "this folder" : name.split("/").pop();
+    const choose = el("input", {type: "checkbox", "aria-label": `choose ${short}`, checked: this.chosen.has(name), onchange: event => {
+      event.target.checked ? this.chosen.add(name) : this.chosen.delete(name);
+      this.picked();
+    }});
+    const cells = row === undefined ? [el("td", {colspan: 7, class: "muted"}, "…")] : row.error ? [el("td", {colspan: 7, class: "bad"}, said(row.error))] : this.cells(row);
+    const line = el("tr", {}, el("td", {}, choose), el("th", {scope: "row"}, link(at("run", name), short), row?.live && el("span", {class: "live"}, " live")), cells);
+    this.lines.set(name, line);
+    return line;
+  }
+
+  cells(row) {
+    const load = row.load == null ? "–" : row.users ? `${plain(row.load)} users` : perSecond(row.load);
+    const why = row.valid ? el("span", {class: "good"}, "yes") : row.live ? "being recorded" :
+      el("details", {}, el("summary", {class: "bad"}, row.status === "cut off" ? "cut off" : "no"), el("ul", {}, row.reasons.map(one => el("li", {}, one))));
+    return [load, perSecond(row.throughput_per_s), seconds(row.response_s), seconds(row.p99_s)].map(text => el("td", {class: "number"}, text)).concat(
+      el("td", {}, rangeBar(row, this.most || 1)), el("td", {class: "number"}, percent(row.failed)), el("td", {}, why));
+  }
+
+  async load(current) {
+    const missing = this.names.filter(name => !known.has(name) || known.get(name).live);
+    for (let k = 0; k < missing.length; k += AT_ONCE) {
+      const found = await post("api/rows", {names: missing.slice(k, k + AT_ONCE)});
+      if (!current()) return;
+      if (found.error) { this.element.append(errorBox(found.error)); return; }
+      for (const row of found.rows) known.set(row.name, row);
+      this.redraw(missing.slice(k, k + AT_ONCE));
+    }
+    this.redraw(this.names);
+  }
+
+  redraw(names) {
+    const rows = this.names.map(name => known.get(name)).filter(row => row && !row.error);
+    this.most = Math.max(0, ...rows.map(row => row.p99_s ?? row.response_s ?? 0)) || 1;
+    for (const name of names) this.lines.get(name).replaceWith(this.line(name, known.get(name)));
+    const valid = rows.filter(row => row.response_s != null && row.load != null);
+    if (valid.length > 1) {
+      this.spark.replaceChildren(
+        el("span", {class: "labelled"}, sparkline(valid.map(row => [row.load, row.response_s]), `mean response time over the load of ${this.name}`), "mean over load"),
+        el("span", {class: "labelled"}, sparkline(valid.map(row => [row.load, row.throughput_per_s]), `throughput over the load of ${this.name}`), "throughput over load"));
+    }
+  }
+
+  filter(text) {
+    for (const [name, line] of this.lines) line.hidden = !name.toLowerCase().includes(text);
+    this.element.hidden = [...this.lines.values()].every(line => line.hidden);
+  }
+}
+
+const said = error => [error.place, error.value, error.remedy].filter(Boolean).join("; ");
+
+export async function runPage(_folder, names, current) {
+  const title = names.length === 1 ? names[0] : `${names.length} runs`;
+  document.title = `${title} · sojourn`;
+  const main = show(el("p", {class: "path"}, link("#/", "Runs"), " / ", title), el("p", {class: "muted"}, "Reading…"));
+  if (names.length === 1) {
+    const found = await post("api/rows", {names});
+    if (!current()) return;
+    if (!found.error) known.set(names[0], found.rows[0]);
+    if (found.rows?.[0].live) return liveView(main, names[0]);
+  }
+  const found = await post("api/report", {names, width: Math.max(260, Math.min(860, main.clientWidth))});
+  if (!current()) return;
+  main.lastChild.remove();
+  main.append(found.error ? errorBox(found.error) : documentView(found));
+}

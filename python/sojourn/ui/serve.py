@@ -1,0 +1,44 @@
+"""The workbench served on loopback, until it is interrupted."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from sojourn.errors import InputError
+from sojourn.ui.guard import Secrets
+from sojourn.ui.work_folder import WorkFolder
+from sojourn.ui.workbench import workbench
+
+HOST = "127.0.0.1"
+MOST_CONNECTIONS = 64
+
+
+def serve(folder: Path, tell: Callable[[str], None], *, port: int = 0, write: bool = False) -> None:
+    """Serves until SIGINT or SIGTERM; `tell` is given the URL. `port` 0: any that is free. InputError for a folder or a port that cannot be
+    had."""
+    place, secret = WorkFolder(folder), Secrets()
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise InputError(
+                f"port {port}: {getattr(error, 'strerror', None) or error}", "--port", "give another one, or none"
+            ) from None
+        tell(f"http://{HOST}:{listener.getsockname()[1]}{secret.root}?token={secret.token}")
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(_config(workbench(place, secret, write))).run(sockets=[listener])
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    """No log of requests, which would hold the token; no websockets, no headers of proxies."""
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, ws="none", proxy_headers=False, server_header=False, date_header=False,
+        limit_concurrency=MOST_CONNECTIONS, timeout_keep_alive=5, timeout_graceful_shutdown=1, http="h11", loop="asyncio",
+    )  # fmt: skip

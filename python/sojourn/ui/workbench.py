@@ -1,0 +1,209 @@
+"""The routes of the workbench, as an ASGI application: pages, and answers as JSON. What is computed is computed in worker processes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import anyio
+from anyio import CapacityLimiter, to_process, to_thread
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from sojourn.errors import InputError, SojournError
+from sojourn.files.reading import read_text
+from sojourn.files.writing import NEW
+from sojourn.report.vega_script import vega_script
+from sojourn.ui import asked, model_answers, run_answers
+from sojourn.ui.asked import read_asked
+from sojourn.ui.guard import MOST_BODY_BYTES, BodyTooLarge, Guard, Secrets
+from sojourn.ui.model_answers import answered, error_table
+from sojourn.ui.work_folder import WorkFolder
+
+WORKERS, LONGEST_S = 2, 20.0
+KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Workbench:
+    """What the routes have in common. `write`: whether files may be made in the folder."""
+
+    def __init__(self, folder: WorkFolder, write: bool = False, longest_s: float = LONGEST_S) -> None:
+        self.folder, self.write, self.longest_s = folder, write, longest_s
+        self._limiter: CapacityLimiter | None = None
+
+    async def computed(self, function: Any, *arguments: Any) -> Response:
+        """What `function` answers in a worker process; one that takes too long is ended, and said to."""
+        self._limiter = self._limiter or CapacityLimiter(WORKERS)
+        with anyio.move_on_after(self.longest_s):
+            found = await to_process.run_sync(answered, function, *arguments, cancellable=True, limiter=self._limiter)
+            return told(found, 422 if "error" in found else 200)
+        value = f"no answer within {self.longest_s:g} s"
+        return told({"error": {"value": value, "place": "", "remedy": "give smaller numbers", "line": None}}, 503)
+
+    async def index(self, _: Request) -> Response:
+        return _page("index.html")
+
+    async def asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "vega.js":
+            script = await to_thread.run_sync(vega_script)
+            return Response(script, media_type=KINDS["js"], headers={"cache-control": "private, max-age=3600"})
+        return _page(name) if name in page_files() else told({"error": {"value": "no such file"}}, 404)
+
+    async def contents(self, _: Request) -> Response:
+        found = await to_thread.run_sync(self.folder.contents)
+        return told({**asdict(found), "folder": self.folder.root.name, "write": self.write})
+
+    async def rows(self, request: Request) -> Response:
+        paths, refused = {}, []
+        for name in (await _asked(request, asked.Rows)).names:
+            try:
+                paths[name] = str(self.folder.run(name))
+            except InputError as error:
+                refused.append({"name": name, "error": error_table(error)})
+        return await self.computed(run_answers.rows, paths, refused)
+
+    async def report(self, request: Request) -> Response:
+        wanted = await _asked(request, asked.Report)
+        return await self.computed(run_answers.document, [*self._runs(wanted.names).values()], wanted.width)
+
+    async def compare(self, request: Request) -> Response:
+        wanted = await _asked(request, asked.Compare)
+        sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
+        return await self.computed(run_answers.compared, *sides, ("A", "B"))
+
+    async def file(self, request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        path = self.folder.inside(name)
+        if not name.endswith(".toml"):
+            raise InputError("no model file", name, "give the name of a file that ends in .toml")
+        return told({"text": await to_thread.run_sync(lambda: read_text(path, "give a model file"))})
+
+    async def model(self, request: Request) -> Response:
+        wanted = await _asked(request, asked.Text)
+        return await self.computed(model_answers.described, wanted.text, _plain(wanted.name))
+
+    async def curves(self, request: Request) -> Response:
+        return await self._curves(request, model_answers.curves)
+
+    async def band(self, request: Request) -> Response:
+        return await self._curves(request, model_answers.band)
+
+    async def _curves(self, request: Request, function: Any) -> Response:
+        it = await _asked(request, asked.Curves)
+        measured = [point.model_dump() for point in it.measured]
+        return await self.computed(function, it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most)
+
+    async def changed(self, request: Request) -> Response:
+        it = await _asked(request, asked.Settings)
+        return await self.computed(model_answers.changed_text, it.text, _plain(it.name), it.settings)
+
+    async def save(self, request: Request) -> Response:
+        if not self.write:
+            raise InputError("this workbench only reads", "save", "start it with sojourn ui --write")
+        it = await _asked(request, asked.Save)
+        path = self.folder.new_file(it.name)
+        await to_thread.run_sync(_write_new, path, it.text)
+        return told({"name": it.name})
+
+    def _runs(self, names: list[str]) -> dict[str, str]:
+        return {name: str(self.folder.run(name)) for name in names}
+
+
+def workbench(folder: WorkFolder, secret: Secrets, write: bool = False) -> ASGIApp:
+    """The application, guarded; `secret`: who may ask, and where it lies."""
+    it = Workbench(folder, write)
+    gets = {"api/folder": it.contents, "api/file": it.file, "page/{name}": it.asset}
+    posts = {
+        "api/rows": it.rows, "api/report": it.report, "api/compare": it.compare, "api/model": it.model, "api/curves": it.curves,
+        "api/band": it.band, "api/changed": it.changed, "api/save": it.save,
+    }  # fmt: skip
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:  # what workers import takes a second, which nobody need wait for
+            group.start_soon(it.computed, run_answers.rows, {}, [])
+            yield
+            group.cancel_scope.cancel()
+
+    routes = [
+        Route("/", it.index),
+        *(Route(f"/{path}", _safe(one)) for path, one in gets.items()),
+        *(Route(f"/{path}", _safe(one), methods=["POST"]) for path, one in posts.items()),
+    ]
+    return Guard(Starlette(routes=[Mount(secret.root.rstrip("/"), routes=routes)], lifespan=lifespan), secret)
+
+
+def _safe(route: Answer) -> Answer:
+    """Errors of ours, and of files, as JSON."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await route(request)
+        except SojournError as error:
+            return told({"error": error_table(error)}, 422)
+        except BodyTooLarge:
+            return told({"error": {"value": f"more than {MOST_BODY_BYTES // 1024} KiB"}}, 413)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except OSError as error:
+            remedy = "look at the folder, then reload the page"
+            return told(
+                {"error": {"value": error.strerror or str(error), "place": "", "remedy": remedy, "line": None}}, 422
+            )
+
+    return answer
+
+
+async def _asked(request: Request, kind: type[asked.SomeAsked]) -> asked.SomeAsked:
+    return read_asked(await request.body(), kind)
+
+
+def told(found: Any, status: int = 200) -> Response:
+    """As JSON, in ASCII: names of files may be no UTF-8. What is not finite is null."""
+    return Response(json.dumps(_finite(found), allow_nan=False), status, media_type="application/json")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return value if isinstance(value, str | int | None) else str(value)
+
+
+def _plain(name: str) -> str:
+    """The last part of a name, for errors that begin with it."""
+    return name.rpartition("/")[2].replace(":", "_")
+
+
+def _write_new(path: Any, text: str) -> None:
+    import os
+
+    with open(os.open(path, NEW, 0o666), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+@cache
+def page_files() -> frozenset[str]:
+    """What a browser may load, by name: nothing else of the package is given."""
+    return frozenset(
+        one.name for one in files("sojourn.ui").joinpath("page").iterdir() if one.name.endswith((".js", ".css"))
+    )
+
+
+def _page(name: str) -> Response:
+    text = files("sojourn.ui").joinpath("page", name).read_text(encoding="utf-8")
+    return Response(text, media_type=KINDS[name.rpartition(".")[2]])

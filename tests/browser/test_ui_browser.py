@@ -1,0 +1,296 @@
+"""The workbench in headless Chromium: a slider moves a curve, a broken model shows its line, many runs, two tabs, a lost server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+uvicorn = pytest.importorskip("uvicorn")
+sync_api = pytest.importorskip("playwright.sync_api")
+
+from ui_folder import BROKEN, MM1, run_folder, work_folder  # noqa: E402
+
+from sojourn.ui.guard import Secrets  # noqa: E402
+from sojourn.ui.serve import _config  # noqa: E402
+from sojourn.ui.work_folder import WorkFolder  # noqa: E402
+from sojourn.ui.workbench import workbench  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
+EVIL = "<img src=x onerror=document.title='broken-in'>"
+MANY = 500
+
+
+class Served:
+    """A workbench in a thread of this process, on a free port."""
+
+    def __init__(self, folder: Path, write: bool = False) -> None:
+        self.secret = Secrets()
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.server = uvicorn.Server(_config(workbench(WorkFolder(folder), self.secret, write)))
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.server.serve([self.listener])), daemon=True)
+        self.thread.start()
+        port = self.listener.getsockname()[1]
+        self.root = f"http://127.0.0.1:{port}{self.secret.root}"
+        self.url = f"{self.root}?token={self.secret.token}"
+
+    def end(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(20)
+        self.listener.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = work_folder(tmp_path_factory.mktemp("ui") / "work")
+    for k in range(MANY):
+        run_folder(where / "many" / f"run-{k}", 1.0 + k / 10)
+    run_folder(where / "evil" / EVIL.replace("/", ""), 10.0, reasons=[EVIL], valid=False)
+    return where
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    it = Served(folder, write=True)
+    yield it
+    it.end()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS, timeout=30_000)
+        yield browser
+        browser.close()
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, served: Served) -> Iterator[Open]:
+    """Opens a page of the workbench in a context of its own; in the end nothing complained, and nothing was asked of anybody else."""
+    contexts: list[Any] = []
+    troubles: list[str] = []
+
+    def page_of(part: str = "", **options: Any) -> Any:
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        contexts.append(context)
+        context.set_default_timeout(20_000)
+        page = context.new_page()
+        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((served.root, "data:")) else None)
+        page.on("console", lambda m: troubles.append(f"{m.type}: {m.text}") if "status of 422" not in m.text else None)
+        page.on("pageerror", lambda e: troubles.append(str(e)))
+        page.goto(served.url + part)
+        return page
+
+    yield page_of
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+CURVE = "() => document.querySelector('.figures figure .mark-line path').getAttribute('d')"
+
+
+def settled(page: Any, beyond: int = 0) -> int:
+    """Waits until all figures are drawn, after the `beyond`th time."""
+    page.wait_for_function(f"() => +(document.querySelector('.figures')?.dataset.settled ?? 0) > {beyond}")
+    return int(page.locator(".figures").get_attribute("data-settled"))
+
+
+def slide(page: Any, path: str, value: float) -> None:
+    page.locator(f'[data-path="{path}"]').evaluate(
+        "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", value
+    )
+
+
+def test_the_token_leaves_the_address_and_a_reload_needs_none(opened: Open, served: Served) -> None:
+    page = opened()
+    page.wait_for_selector("table")
+    assert page.url == f"{served.root}#/" or page.url == served.root
+    page.reload()
+    page.wait_for_selector("table")
+
+
+def test_a_slider_moves_the_curve_and_the_numbers(opened: Open) -> None:
+    page = opened("#/model/one.toml")
+    before = settled(page)
+    curve = page.evaluate(CURVE)
+    assert "20.0 ms" in page.locator(".numbers").inner_text()  # 0.01 / (1 - 0.5)
+    slide(page, "classes.user.rate_per_s", 80)
+    settled(page, before)
+    page.get_by_text("50.0 ms").wait_for()  # 0.01 / (1 - 0.8)
+    slide(page, "stations.cpu.servers", 2)
+    page.wait_for_function(f"() => ({CURVE})() !== {curve!r}")
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_text("20.0 ms").wait_for()
+
+
+def test_the_exact_box_and_the_keys_move_a_slider_too(opened: Open) -> None:
+    page = opened("#/model/one.toml")
+    settled(page)
+    box = page.get_by_label("rate, exact")
+    box.fill("75")
+    box.press("Enter")
+    page.get_by_text("40.0 ms").wait_for()  # 0.01 / (1 - 0.75)
+    slider = page.get_by_label("servers of cpu", exact=True)
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_function(
+        "() => document.querySelector('.station').textContent.includes('38 % busy')"
+    )  # 75 * 0.01 / 2
+
+
+def test_a_broken_model_shows_its_line_and_a_mended_one_its_curves(opened: Open) -> None:
+    page = opened("#/model/broken.toml")
+    page.locator(".wrong").get_by_text("line 10").wait_for()
+    assert page.locator(".lines .here").inner_text() == "10" and BROKEN.splitlines()[9] == "user = -0.01"
+    page.get_by_label("model file").fill(MM1)
+    settled(page)
+    assert not page.locator(".wrong").is_visible()
+    page.get_by_label("model file").fill(MM1.replace("[stations.cpu]", "[stations.cpu"))
+    page.locator(".wrong").get_by_text("line 3").wait_for()
+
+
+def test_measured_points_stand_behind_the_curve(opened: Open) -> None:
+    page = opened("#/model/one.toml")
+    before = settled(page)
+    page.get_by_label("measured points").select_option("runs")
+    settled(page, before)
+    points = page.locator(".figures figure").first.locator(".mark-symbol path[aria-hidden], .mark-symbol path")
+    assert points.count() >= 3
+
+
+def test_what_is_copied_is_a_command_that_can_be_typed(opened: Open) -> None:
+    page = opened("#/model/one.toml")
+    settled(page)
+    slide(page, "stations.cpu.servers", 3)
+    page.get_by_role("button", name="Copy as command").click()
+    assert page.locator(".copied").inner_text() == (
+        "sojourn solve one.toml --vary stations.cpu.servers=3 --vary classes.user.rate_per_s=5..100:5"
+    )
+    page.get_by_role("button", name="Copy as Python").click()
+    compile(page.locator(".copied").inner_text(), "copied", "exec")
+
+
+def test_a_changed_model_is_saved_as_a_new_file(opened: Open, folder: Path) -> None:
+    page = opened("#/model/one.toml")
+    settled(page)
+    slide(page, "stations.cpu.servers", 4)
+    page.once("dialog", lambda dialog: dialog.accept("four.toml"))
+    page.get_by_role("button", name="Save as TOML").click()
+    page.get_by_text("saved as four.toml").wait_for()
+    assert "servers = 4" in (folder / "four.toml").read_text() and (folder / "one.toml").read_text() == MM1
+
+
+def test_five_hundred_runs_are_all_there(opened: Open) -> None:
+    page = opened()
+    rows = page.locator("section.series", has_text=re.compile("many")).locator("tbody tr")
+    rows.nth(MANY - 1).wait_for()
+    assert rows.count() == MANY
+    page.wait_for_function(
+        "() => document.querySelectorAll('section.series tbody tr .bar').length > 500", timeout=60_000
+    )
+    page.get_by_label("Filter runs by name").fill("run-499")
+    assert page.locator("tbody tr:visible").count() == 1
+
+
+def test_two_runs_side_by_side(opened: Open) -> None:
+    page = opened()
+    page.get_by_label("choose rate-20").check()
+    page.get_by_label("choose rate-60").check()
+    page.get_by_role("button", name="Compare two").click()
+    page.get_by_role("heading", name="Two runs side by side").wait_for()
+    page.locator(".beside").get_by_text("25.0 ms").wait_for()  # 0.01 / (1 - 0.6)
+    assert page.locator(".beside").get_by_text("12.5 ms").is_visible()  # 0.01 / (1 - 0.2)
+
+
+def test_two_tabs_do_not_disturb_each_other(opened: Open) -> None:
+    one, other = opened("#/model/one.toml"), opened("#/model/one.toml")
+    settled(one), settled(other)
+    slide(one, "classes.user.rate_per_s", 80)
+    one.get_by_text("50.0 ms").wait_for()
+    assert "20.0 ms" in other.locator(".numbers").inner_text()
+
+
+def test_a_hostile_folder_is_text(opened: Open) -> None:
+    page = opened()
+    page.get_by_text(EVIL.replace("/", "")).first.wait_for()
+    page.locator("section.series", has_text=re.compile("evil")).locator("summary").first.click()
+    assert page.locator("main img").count() == 0 and page.title() != "broken-in"
+
+
+def test_a_stranger_is_told_to_use_the_url(browser: Any, served: Served) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    answer = page.goto(served.root)
+    assert answer.status == 403 and "the URL that sojourn ui printed" in page.content()
+    context.close()
+
+
+def test_a_lost_server_is_said(browser: Any, folder: Path) -> None:
+    it = Served(folder)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(it.url)
+    page.wait_for_selector("table")
+    it.end()
+    page.get_by_role("link", name="Runs").click()
+    page.evaluate("() => { location.hash = '#/model/one.toml'; }")
+    page.get_by_text("the workbench does not answer").wait_for()
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "part", ["", "#/model/one.toml", "#/run/runs%2Frate-20", "#/compare/runs%2Frate-20/runs%2Frate-60"]
+)
+def test_a_phone_needs_no_sideways_scrolling(opened: Open, part: str) -> None:
+    page = opened(part, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page.wait_for_selector("table, .figures[data-settled], .beside")
+    page.wait_for_timeout(300)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+CONTRAST = """() => {
+  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const parts = text => text.match(/[0-9.]+/g).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const ground = e => {
+    for (; e; e = e.parentElement) {
+      const c = parts(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const e of document.querySelectorAll('main *, header *')) {
+    if (!(e instanceof HTMLElement) || e.disabled || e.closest('[hidden], .unseen')) continue;
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+    const a = light(parts(getComputedStyle(e).color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faint.push(`${e.tagName} ${e.textContent.slice(0, 30)} ${ratio.toFixed(2)}`);
+  }
+  return faint;
+}"""  # WCAG 2.2, 1.4.3: 4.5 to 1
+UNNAMED = """() => [...document.querySelectorAll('input, select, textarea, button, a')].filter(e => !e.closest('[hidden]')
+  && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("part", ["", "#/model/one.toml", "#/compare/runs%2Frate-20/runs%2Frate-60"])
+def test_text_can_be_read_and_controls_have_names(opened: Open, part: str, scheme: str) -> None:
+    page = opened(part, color_scheme=scheme)
+    page.wait_for_selector(".bar, .figures[data-settled], .beside")
+    assert page.evaluate(CONTRAST) == [] and page.evaluate(UNNAMED) == []

@@ -1,0 +1,54 @@
+"""A folder for the workbench: models and runs whose numbers are known, made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sojourn.table import Metrics
+
+MM1 = """name = "one"
+
+[stations.cpu]
+
+[classes.user]
+kind = "open"
+rate_per_s = 50.0
+
+[demands_s.cpu]
+user = 0.01
+"""
+BROKEN = MM1.replace("user = 0.01", "user = -0.01")  # line 10
+
+
+def run_folder(where: Path, rate: float, service_s: float = 0.01, **more: object) -> Path:
+    """A complete run of an M/M/1 with `service_s`: R = S / (1 - rate S)."""
+    where.mkdir(parents=True)
+    manifest = {
+        "format": "sojourn-run",
+        "version": 1,
+        "status": "complete",
+        "valid": True,
+        "reasons": [],
+        "factors": {"rate_per_s": rate},
+    }
+    (where / "manifest.json").write_text(json.dumps({**manifest, **more}))
+    response_s = service_s / (1 - rate * service_s)
+    rows = [
+        {"station": "", "class": "", "metric": "throughput", "value": rate, "unit": "1/s"},
+        {"station": "", "class": "", "metric": "response_time", "value": response_s, "low": 0.9 * response_s,
+         "high": 1.1 * response_s, "unit": "s"},
+        {"station": "cpu", "class": "", "metric": "utilisation", "value": rate * service_s, "unit": "1"},
+    ]  # fmt: skip
+    Metrics.of(rows, "measured").frame.write_parquet(where / "metrics.parquet")
+    return where
+
+
+def work_folder(where: Path) -> Path:
+    """Two models, a broken one, three runs."""
+    where.mkdir(parents=True, exist_ok=True)
+    (where / "one.toml").write_text(MM1)
+    (where / "broken.toml").write_text(BROKEN)
+    for rate in (20.0, 40.0, 60.0):
+        run_folder(where / "runs" / f"rate-{rate:g}", rate)
+    return where
