@@ -29,6 +29,8 @@ class BulletinOptions(BaseModel):
     clients: int = Field(default=50_000, ge=1, le=1_000_000)
     queue: int = Field(default=50_000, ge=1, le=10_000_000)
     idle_s: float = Field(default=600.0, ge=0.01, le=1e6)
+    traces: str | None = None
+    trace_share: float = Field(default=1.0, ge=1e-9, le=1)
 
 
 class BulletinService(NativeService):

@@ -38,6 +38,12 @@ def bulletin(
     ] = 50_000,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    traces: Annotated[
+        Path | None, typer.Option(help="write spans of requests to this file, as OTLP JSON lines", show_default=False)
+    ] = None,
+    trace_share: Annotated[
+        float, typer.Option(help="of --traces: the share of traces that is kept, by their id")
+    ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
     """Serves a bulletin board over HTTP.
@@ -63,10 +69,11 @@ def bulletin(
             BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if database else 4),
             page_work_s=page_cpu_s, database=cluster.url if cluster else database, pool=db_connections, scale=scale, seed=seed,
             clients=max_clients, queue=max_waiting, idle_s=idle_timeout, metrics=metrics,
+            traces=None if traces is None else str(traces.absolute()), trace_share=trace_share,
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
         try:
-            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"))
+            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"), version=2)
             watched.until_stopped(greeting(service.ready, service.url))
         finally:
             service.close()
@@ -97,4 +104,7 @@ def greeting(ready: dict[str, Any], url: str) -> str:
 def told(summary: dict[str, Any]) -> str:
     """The summary in a few lines."""
     times = f"waited {summary['wait_s'] * 1e3:.3f} ms, served {summary['service_s'] * 1e3:.3f} ms on average"
-    return f"{done(summary)}\nCPU {summary['cpu_s']:.2f} s; {times}; {summary['refused']} refused"
+    lines = f"{done(summary)}\nCPU {summary['cpu_s']:.2f} s; {times}; {summary['refused']} refused"
+    if any((kept := summary["traces"]).values()):
+        lines += f"\n{kept['traces']} traces written, {kept['not_sampled']} not kept by --trace-share, {kept['dropped']} dropped"
+    return lines

@@ -13,6 +13,7 @@
 //! - [`thread_cpu_time`]    CPU time of threads; [`cpu_work`] a known demand of it
 //! - [`http`] heads of requests and of pages (no sockets)
 //! - `openmetrics` [`OpenMetricsText`]: OpenMetrics; `metrics_endpoint` [`answer`]: it and the service's health over HTTP
+//! - `trace_file` [`TraceFile`]: spans as OTLP/JSON, by a thread that no request waits for
 //! - `log` [`log()`]: events for operators, on standard error; `lost_logs` [`LostLogs`]: record logs that were given up
 #![forbid(unsafe_code)]
 
@@ -34,6 +35,7 @@ mod read_half;
 mod slab;
 pub mod thread_cpu_time;
 pub mod time_histogram;
+mod trace_file;
 
 pub use buffer::{write_some, ReadBuffer, ReadOutcome, WriteBuffer};
 pub use connection_deadline::ConnectionDeadline;
@@ -49,3 +51,4 @@ pub use openmetrics::OpenMetricsText;
 pub use queue::{Batches, BoundedQueue};
 pub use read_half::{ReadHalf, ReadProgress};
 pub use slab::Slab;
+pub use trace_file::{RequestTrace, Span, SpanKind, TraceCounts, TraceFile};

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sojourn.cli.observe_traces import observe_traces
+from sojourn.cli.observe_traces import MODEL_FILE, observe_traces, print_traces
 from sojourn.cli.set_option import settings
 from sojourn.errors import InputError
 from sojourn.terminal import say
@@ -67,24 +67,29 @@ def observe(
         if sampled is not None:
             raise InputError("--sampled", sources[0], "leave it out: it is of traces")
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
-    for option, given in (("--map", series is not None), ("--suggest-map", suggest)):
-        if given:
+    for option, wanted in (("--map", series is not None), ("--suggest-map", suggest)):
+        if wanted:
             raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
-    if is_trace_file(sources[0]):
+    traces = [one for one in sources if is_trace_file(one)]
+    if traces and len(traces) == len(sources) and (out is None or out.suffix == MODEL_FILE):
         others = {"--window": window, "--from": begin, "--to": end, "--cores": cores}
         return observe_traces(sources, out, sampled, [option for option, value in others.items() if value])
-    if sampled is not None:
+    if sampled is not None and not traces:
         raise InputError("--sampled", sources[0], "leave it out: it is of traces")
     where = _checked_out(out)
-    capacity = {name: number(value, "--cores") for name, value in settings(cores, "--cores").items()}
-    seen = observe_files(
-        [Path(one) for one in sources],
-        window_s=duration_s(window or FILES_WINDOW, "--window"),
-        start_s=_instant(begin, "--from"),
-        end_s=_instant(end, "--to"),
-        capacity=capacity,
-    )
-    _write(seen, where)
+    given: dict[str, Any] = {
+        "window_s": duration_s(window or FILES_WINDOW, "--window"),
+        "start_s": _instant(begin, "--from"),
+        "end_s": _instant(end, "--to"),
+        "capacity": {name: number(value, "--cores") for name, value in settings(cores, "--cores").items()},
+    }
+    if traces:
+        from sojourn.observe.observe_traces import observe_traces as windows_of_traces
+
+        found, service = windows_of_traces(sources, sampled=sampled, **given)
+        print_traces(found)
+        return _write(service, where)
+    _write(observe_files([Path(one) for one in sources], **given), where)
 
 
 def _prometheus(

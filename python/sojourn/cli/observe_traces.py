@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 MOST_ROWS = 20  # of a table
 
 
+MODEL_FILE = ".toml"
+
+
 def observe_traces(sources: Sequence[str], out: Path | None, sampled: float | None, given: Sequence[str]) -> None:
-    """Prints what is in them, and writes the model to `out`; `given`: options that are of other sources."""
+    """Prints what is in them, and writes the model to `out`; `given`: options that are of windows."""
     from sojourn.files.writing import write_output
     from sojourn.traces import read_traces
 
     if given:
-        raise InputError(given[0], sources[0], "leave it out: traces are taken as a whole")
+        raise InputError(given[0], sources[0], "leave it out, or name a folder for windows: --out runs/week")
     if out is not None:
         check_new(out, False)
     seen = read_traces(sources, sampled)
-    _print(seen)
+    print_traces(seen)
     if out is not None:
         write_output(out, seen.to_toml())
         say(f"written to {out}; next: runs with the CPU of each station, then sojourn fit RUNS --model {out}")
 
 
-def _print(seen: ObservedTraces) -> None:
+def print_traces(seen: ObservedTraces) -> None:
+    """Classes with their visits, operations with their self times, calls, and what is not known."""
     from rich.table import Table
 
     counted = sum(cls.counted for cls in seen.classes.values())

@@ -21,6 +21,22 @@ def first_model(
     resources = [name for name in windows[0].busy if all(name in one.busy for one in windows)]
     if not resources:
         return None
+    classes, factors = classes_of(windows, users)
+    return Model(
+        [watched_queue(name, max(round(capacity.get(name, 1.0)), 1)) for name in resources],
+        classes,
+        demands_s={name: {cls: Exponential(Unknown()) for cls in names} for name in resources},
+        observed={name: name for name in resources},
+        factors=factors,
+        name="observed",
+    )
+
+
+def classes_of(
+    windows: Sequence[ObservedWindow], users: Mapping[str, int]
+) -> tuple[list[Open | Closed], dict[str, str | tuple[str, ...]]]:
+    """The classes of a model of these windows, at their mean load, and its `[factors]`: which factor of a run is which of their numbers."""
+    names = list(windows[0].classes)
     several = len(names) > 1
     classes: list[Open | Closed] = []
     factors: dict[str, str | tuple[str, ...]] = {}
@@ -36,16 +52,9 @@ def first_model(
         factors |= {factor: f"classes.{name}.{field}" for factor, field in own.items()} if several else {}
     if several:
         factors |= dict.fromkeys(("rate_per_s", "users", "think_s"), ())
-    return Model(
-        [_queue(name, max(round(capacity.get(name, 1.0)), 1)) for name in resources],
-        classes,
-        demands_s={name: {cls: Exponential(Unknown()) for cls in names} for name in resources},
-        observed={name: name for name in resources},
-        factors=factors,
-        name="observed",
-    )
+    return classes, factors
 
 
-def _queue(name: str, servers: int) -> Queue:
+def watched_queue(name: str, servers: int) -> Queue:
     """With background work: nobody has seen a machine without any, and without it its CPU time would be taken for that of requests."""
     return Queue(name, servers, "ps", background=Unknown(START * servers, 0.0, MOST * servers))

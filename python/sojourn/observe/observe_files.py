@@ -86,12 +86,13 @@ def observe_files(
         raise InputError("no request log", ", ".join(map(str, paths)), REMEDY)
     log = together(logs)
     first, last = float(log.came_s[0]), float(log.came_s[-1])
-    start, end = _instant(start_s, first, first, last), _instant(end_s, last, first, last)
+    start, end = instant(start_s, first, first, last), instant(end_s, last, first, last)
     windows, users, more = log_windows(log, series, start, end, window_s)
     return observed_service(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths), more)
 
 
-def _instant(given: float | None, usual: float, first: float, last: float) -> float:
+def instant(given: float | None, usual: float, first: float, last: float) -> float:
+    """Unix time of a time after the first request, or, negative, before the last; `usual` where nothing was said."""
     if given is None:
         return usual
     return last + given if given < 0 else first + given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -12,15 +12,15 @@ import numpy as np
 from sojourn.errors import InputError
 from sojourn.model import Model
 from sojourn.traces.call_graph import Call, call_graph
-from sojourn.traces.linked_spans import link
-from sojourn.traces.request_classes import request_classes, unique_names
+from sojourn.traces.linked_spans import Index, link
+from sojourn.traces.request_classes import RequestClasses, request_classes, unique_names
 from sojourn.traces.self_times import self_times
 from sojourn.traces.skeleton import skeleton_model, skeleton_text
 from sojourn.traces.span_table import SpanTable
 from sojourn.traces.trace_files import TraceFiles, read_trace_files
 from sojourn.traces.trace_notes import notes
-from sojourn.traces.trace_results import Operation, TraceClass
-from sojourn.traces.visit_ratios import visit_ratios, weights
+from sojourn.traces.trace_results import Operation, TraceClass, TraceRequests
+from sojourn.traces.visit_ratios import Array, visit_ratios, weights
 from sojourn.traces.visits import visits
 
 
@@ -37,6 +37,7 @@ class ObservedTraces:
     traces: int
     notes: Sequence[str]
     formats: Sequence[str]
+    requests: TraceRequests = field(repr=False, compare=False)
 
     @cached_property
     def model(self) -> Model:
@@ -94,14 +95,27 @@ def _observed(files: TraceFiles, sampled: float | None, source: str) -> Observed
     stations = {names[one]: table.services[one] for one in seen}
     said = notes(files, linked, found, times, weight, kinds, sampled)
     operations = _operations(table, found.of, times.self_s, weight, names)
-    return ObservedTraces(classes, operations, calls, stations, len(table), table.traces, said, files.formats)
+    requests = _requests(table, linked.roots, kinds, weight)
+    return ObservedTraces(classes, operations, calls, stations, len(table), table.traces, said, files.formats, requests)
 
 
-def _first(stations: np.ndarray, one: int) -> int:
+def _requests(table: SpanTable, roots: Index, kinds: RequestClasses, weight: Array) -> TraceRequests:
+    timed = np.flatnonzero(table.start_ns[roots] >= 0)
+    order = timed[np.argsort(table.start_ns[roots[timed]], kind="stable")]
+    own = roots[order]
+    came_s, took_s = (
+        np.asarray(ns * 1e-9, np.float64) for ns in (table.start_ns[own], table.end_ns[own] - table.start_ns[own])
+    )
+    return TraceRequests(
+        came_s, took_s, kinds.of[order].astype(np.intp), np.asarray(1.0 / weight[own], np.float64), kinds.names
+    )
+
+
+def _first(stations: Index, one: int) -> int:
     return int(np.argmax(stations == one))
 
 
-def _covered_s(table: SpanTable, roots: np.ndarray) -> float:
+def _covered_s(table: SpanTable, roots: Index) -> float:
     """From the first request to the last, and a mean gap more; 0 where that is unknown."""
     starts = table.start_ns[roots]
     starts = starts[starts >= 0]
@@ -110,9 +124,7 @@ def _covered_s(table: SpanTable, roots: np.ndarray) -> float:
     return float(starts.max() - starts.min()) * 1e-9 * len(starts) / (len(starts) - 1)
 
 
-def _operations(
-    table: SpanTable, of: np.ndarray, self_s: np.ndarray, weight: np.ndarray, names: Mapping[int, str]
-) -> list[Operation]:
+def _operations(table: SpanTable, of: Index, self_s: Array, weight: Array, names: Mapping[int, str]) -> list[Operation]:
     known = np.flatnonzero((of >= 0) & ~np.isnan(self_s))
     key = of[known] * len(table.operations) + table.operation[known]
     kinds, where = np.unique(key, return_inverse=True)

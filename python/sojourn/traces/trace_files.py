@@ -30,8 +30,11 @@ class TraceFiles:
 
 
 def is_trace_file(path: Path | str) -> bool:
-    """Whether a file begins as JSON does. InputError where it cannot be read or is empty."""
-    return TextSource.of(path, REMEDY).head.lstrip()[:1] == "{"
+    """Whether a file begins as JSON does; False where it cannot be read."""
+    try:
+        return TextSource.of(path, REMEDY).head.lstrip()[:1] == "{"
+    except InputError:
+        return False
 
 
 def read_trace_files(paths: Sequence[Path | str]) -> TraceFiles:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sojourn.traces.visit_ratios import VisitRatio
 
 
@@ -31,3 +34,15 @@ class Operation:
     spans: int
     self_s: float
     duration_s: float
+
+
+@dataclass(frozen=True)
+class TraceRequests:
+    """Requests with known times in order of arrival, (requests,) each: `came_s` (Unix time, s), `took_s` (s), `of` (index into `classes`),
+    `probability` with which it was kept, in (0, 1]."""
+
+    came_s: NDArray[np.float64]
+    took_s: NDArray[np.float64]
+    of: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    classes: tuple[str, ...]

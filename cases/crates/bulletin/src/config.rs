@@ -31,6 +31,10 @@ pub struct Config {
     pub queue: usize,
     /// A client that asks for nothing, or takes nothing of what it is sent, for so long is disconnected, s.
     pub idle_s: f64,
+    /// A file for spans of requests, as OTLP/JSON.
+    pub traces: Option<String>,
+    /// Of traces, the share that is kept.
+    pub trace_share: f64,
 }
 
 impl Config {
@@ -44,6 +48,7 @@ impl Config {
         within("scale", self.scale, 0.0001, 10.0)?;
         within("clients", self.clients as f64, 1.0, 1e6)?;
         within("queue", self.queue as f64, 1.0, 1e7)?;
+        within("trace_share", self.trace_share, 1e-9, 1.0)?;
         within("idle_s", self.idle_s, 0.01, 1e6)
     }
 }

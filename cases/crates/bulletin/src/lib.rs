@@ -7,6 +7,7 @@
 //! - `shared`: what all threads have in common · `event_loop`: one thread for all clients · `client`: a connection, one request of it at a time under way
 //! - `worker`: a thread that answers · `stats`: what was answered · `metrics`: the same as OpenMetrics
 //! - `interaction`: the 24 interactions, their requests · `pages`: what each shows; `reads`, `writes`: parts of it
+//! - `spans`: the traces of requests
 //! - `html`: the frame of a page · `page_offers`: rows that pages point to
 //! - `board`: what can be asked of the tables · `embedded`: tables in memory · `postgres`: in PostgreSQL; `statements`
 //!   · `tables`: one of the two
@@ -29,6 +30,7 @@ mod postgres;
 mod reads;
 mod serve;
 mod shared;
+mod spans;
 mod statements;
 mod stats;
 mod tables;

@@ -3,6 +3,7 @@
 use sojourn_pgsession::{BoundStatement, DatabaseError, Params, PooledSession, Row};
 
 use crate::board::{Answer, Board, BoardError, Comment, Story, User, PAGE_ROWS};
+use crate::spans::AskedTables;
 use crate::statements::{comment, date_s, headline, id, rating, sql, text, EPOCH_S};
 
 const LIMIT: [u8; 8] = (PAGE_ROWS as i64).to_be_bytes();
@@ -29,20 +30,21 @@ pub(crate) struct PostgresBoard<'a> {
     pub session: PooledSession<'a>,
     /// That the database was asked for.
     pub transactions: u64,
+    pub asked: &'a mut AskedTables,
 }
 
 impl PostgresBoard<'_> {
-    /// In one transaction.
-    fn run_all(&mut self, statements: &mut [BoundStatement<'_>]) -> Answer<()> {
+    /// In one transaction; `name`: what a trace calls it.
+    fn run_all(&mut self, name: &str, statements: &mut [BoundStatement<'_>]) -> Answer<()> {
         self.transactions += 1;
-        self.session.run_all(statements, &mut || ()).map_err(failed)
+        self.asked.ask(name, || self.session.run_all(statements, &mut || ())).map_err(failed)
     }
 
     fn rows(&mut self, name: &str, params: Params<'_>) -> Answer<Vec<Row>> {
         let mut rows = Vec::new();
         let mut each = |row| rows.push(row);
         let statement = BoundStatement { statement: sql(name), params, each: &mut each };
-        self.run_all(&mut [statement])?;
+        self.run_all(name, &mut [statement])?;
         Ok(rows)
     }
 
@@ -210,7 +212,7 @@ impl Board for PostgresBoard<'_> {
             BoundStatement { statement: sql("rate_user"), params: &of_user, each: &mut one },
             BoundStatement { statement: sql("log_moderation"), params: &of_log, each: &mut other },
         ];
-        self.run_all(both)?;
+        self.run_all("moderate", both)?;
         Ok(true)
     }
 }

@@ -1,5 +1,6 @@
 //! Opens the service, waits while it serves, and closes it.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 use sojourn_record::clock::{now, s};
 use sojourn_serving::cpu_work::{calibrate, CoreSpeedCalibration};
 use sojourn_serving::thread_cpu_time::of_all_ns;
-use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, TICK};
+use sojourn_serving::{listen, spawn, system, BoundedQueue, GracefulShutdown, TraceFile, TICK};
 
 use crate::event_loop::{EventLoop, WAKE};
 use crate::shared::SharedState;
@@ -46,6 +47,8 @@ pub fn serve(
     let (listener, address) = listen(&config.listen)?;
     let metrics = config.metrics.as_deref().map(listen).transpose()?;
     let (tables, offers) = Tables::open(config)?;
+    let traces = config.traces.as_deref().map(|path| TraceFile::create(Path::new(path), config.trace_share));
+    let (traces, trace_file) = traces.transpose()?.unzip();
     let poll = Poll::new().map_err(system("epoll"))?;
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let shared = SharedState {
@@ -58,6 +61,7 @@ pub fn serve(
         speed: calibrate(),
         woken: Mutex::default(),
         waker,
+        traces,
     };
     let told = ReadyMessage {
         address: address.to_string(),
@@ -71,32 +75,45 @@ pub fn serve(
     let event_loop = EventLoop::new(&shared, poll, listener)?;
     let (begun, cpu_before) = (now(), of_all_ns());
     let mut cpu_s = 0.0;
+    let serve_all = || {
+        std::thread::scope(|scope| {
+            let run = || {
+                let event_loop = spawn(scope, "bul-loop".into(), move || event_loop.run())?;
+                for me in 0..config.workers {
+                    let shared = &shared;
+                    spawn(scope, format!("bul-worker-{me}"), move || Worker::new(shared, me).run())?;
+                }
+                if let Some((listener, _)) = &metrics {
+                    let shared = &shared;
+                    spawn(scope, "bul-metrics".into(), move || metrics::answer(listener, shared))?;
+                }
+                ready(&told);
+                while !stop.load(Ordering::Relaxed) && !event_loop.is_finished() {
+                    std::thread::sleep(TICK);
+                }
+                shared.shutdown.set(DRAIN_S);
+                let ended = event_loop.join();
+                // Before the threads end, since their account ends with them.
+                cpu_s = s(of_all_ns().saturating_sub(cpu_before));
+                ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            let served = run();
+            // Whatever went wrong, no thread waits for ever.
+            shared.shutdown.set(0.0);
+            shared.queue.close();
+            served
+        })
+    };
+    // The file of traces is closed when no worker is left that could add to it.
     std::thread::scope(|scope| {
-        let run = || {
-            let event_loop = spawn(scope, "bul-loop".into(), move || event_loop.run())?;
-            for me in 0..config.workers {
-                let shared = &shared;
-                spawn(scope, format!("bul-worker-{me}"), move || Worker::new(shared, me).run())?;
-            }
-            if let Some((listener, _)) = &metrics {
-                let shared = &shared;
-                spawn(scope, "bul-metrics".into(), move || metrics::answer(listener, shared))?;
-            }
-            ready(&told);
-            while !stop.load(Ordering::Relaxed) && !event_loop.is_finished() {
-                std::thread::sleep(TICK);
-            }
-            shared.shutdown.set(DRAIN_S);
-            let ended = event_loop.join();
-            // Before the threads end, since their account ends with them.
-            cpu_s = s(of_all_ns().saturating_sub(cpu_before));
-            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        let served = run();
-        // Whatever went wrong, no thread waits for ever.
-        shared.shutdown.set(0.0);
-        shared.queue.close();
+        let traces = shared.traces.as_ref().zip(trace_file);
+        if let Some((traces, file)) = traces {
+            spawn(scope, "bul-traces".into(), move || traces.write(file, "bulletin"))?;
+        }
+        let served = serve_all();
+        shared.traces.iter().for_each(TraceFile::close);
         served
     })?;
-    Ok(shared.stats.summary(s(now() - begun), cpu_s))
+    let traces = shared.traces.as_ref().map(TraceFile::counts).unwrap_or_default();
+    Ok(shared.stats.summary(s(now() - begun), cpu_s, traces))
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use mio::Waker;
 use sojourn_serving::cpu_work::CoreSpeedCalibration;
-use sojourn_serving::{BoundedQueue, GracefulShutdown};
+use sojourn_serving::{BoundedQueue, GracefulShutdown, TraceFile};
 
 use crate::client::WaitingRequest;
 use crate::page_offers::PageOffers;
@@ -23,6 +23,7 @@ pub(crate) struct SharedState<'a> {
     pub speed: CoreSpeedCalibration,
     pub woken: Mutex<Vec<u32>>,
     pub waker: Waker,
+    pub traces: Option<TraceFile>,
 }
 
 impl SharedState<'_> {

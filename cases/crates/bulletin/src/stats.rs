@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use sojourn_record::clock::s;
+use sojourn_serving::TraceCounts;
 
 use crate::interaction::INTERACTIONS;
 
@@ -83,7 +84,7 @@ impl Stats {
         total
     }
 
-    pub fn summary(&self, seconds: f64, cpu_s: f64) -> Summary {
+    pub fn summary(&self, seconds: f64, cpu_s: f64, traces: TraceCounts) -> Summary {
         let total = self.total();
         let completions: u64 = total.completions.iter().sum();
         let by_kind = total.by_interaction().map(|(name, count)| (name.into(), count)).collect();
@@ -101,6 +102,7 @@ impl Stats {
             clients_accepted: self.accepted.load(Ordering::Relaxed),
             clients_refused: self.turned_away.load(Ordering::Relaxed),
             cpu_s,
+            traces,
         }
     }
 }
@@ -126,4 +128,6 @@ pub struct Summary {
     pub service_s: f64,
     /// Of all threads.
     pub cpu_s: f64,
+    /// What was written of traces; 0 where none were asked for.
+    pub traces: TraceCounts,
 }

@@ -14,6 +14,7 @@ use crate::interaction::{InteractionRequest, INTERACTIONS};
 use crate::pages::{Page, PageMaker};
 use crate::postgres::PostgresBoard;
 use crate::shared::SharedState;
+use crate::spans::{AskedTables, Times, TracedBoard, Tracer, DATABASE, IN_MEMORY};
 use crate::tables::Tables;
 
 /// One thread: one request at a time.
@@ -21,6 +22,7 @@ pub(crate) struct Worker<'a> {
     shared: &'a SharedState<'a>,
     me: usize,
     pages: PageMaker<'a>,
+    tracer: Tracer<'a>,
     /// Rounds of work for a page.
     rounds: u64,
 }
@@ -29,7 +31,8 @@ impl<'a> Worker<'a> {
     pub fn new(shared: &'a SharedState<'a>, me: usize) -> Self {
         let pages = PageMaker::new(&shared.offers, shared.config.seed, me);
         let (rounds, _) = cpu_work::rounds(shared.config.page_work_s, shared.speed.rounds_per_s);
-        Self { shared, me, pages, rounds }
+        let tracer = Tracer::new(shared.traces.as_ref(), shared.config.seed ^ now(), me);
+        Self { shared, me, pages, tracer, rounds }
     }
 
     /// Serves until the queue is closed and empty.
@@ -41,13 +44,21 @@ impl<'a> Worker<'a> {
 
     fn serve(&mut self, request: &WaitingRequest) {
         let taken = now();
+        let trace = self.tracer.begin();
+        let called = if self.shared.config.database.is_some() { DATABASE } else { IN_MEMORY };
+        let mut tables = AskedTables::new(trace.is_some(), called);
         let asked = InteractionRequest::from_target(&request.target);
-        let (status, text) = asked.as_ref().map_or_else(|| refusal(404, ""), |asked| self.page(asked));
+        let (status, text) =
+            asked.as_ref().map_or_else(|| refusal(404, ""), |asked| self.page(asked, &mut tables));
         let close = request.close || self.shared.shutdown.is_set();
         let body = text.as_bytes();
         let page = Response { status, body, cookie: None, head_only: request.head_only, close };
         let sent = request.client.send(&page);
-        self.count(asked.map_or(INTERACTIONS.len(), |asked| asked.interaction), status, request, taken);
+        let interaction = asked.as_ref().map_or(INTERACTIONS.len(), |asked| asked.interaction);
+        self.count(interaction, status, request, taken);
+        let name = asked.as_ref().map_or("other", InteractionRequest::name);
+        let times = Times { received: request.received, taken, answered: now() };
+        self.tracer.end(trace, name, times, tables);
         // What the client did not take now, and what it asked meanwhile, is the event loop's affair.
         let wanted = request.client.end();
         if wanted || close || !matches!(sent, Ok(true)) {
@@ -55,8 +66,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn page(&mut self, request: &InteractionRequest) -> Page {
-        let made = catch_unwind(AssertUnwindSafe(|| self.made(request)));
+    fn page(&mut self, request: &InteractionRequest, asked: &mut AskedTables) -> Page {
+        let made = catch_unwind(AssertUnwindSafe(|| self.made(request, asked)));
         cpu_work::work(self.rounds);
         match made {
             Ok(Ok(page)) => page,
@@ -66,13 +77,13 @@ impl<'a> Worker<'a> {
     }
 
     /// With a session of its own from the first statement to the last.
-    fn made(&mut self, request: &InteractionRequest) -> Answer<Page> {
+    fn made(&mut self, request: &InteractionRequest, asked: &mut AskedTables) -> Answer<Page> {
         match &self.shared.tables {
-            Tables::Embedded(tables) => self.pages.page(&mut &*tables, request),
+            Tables::Embedded(tables) => self.pages.page(&mut TracedBoard { board: tables, asked }, request),
             Tables::Postgres(pool) => {
                 let timeout = Duration::from_secs_f64(self.shared.config.timeout_s);
                 let session = pool.get(timeout).ok_or_else(|| BoardError("no session is free".into()))?;
-                let mut board = PostgresBoard { session, transactions: 0 };
+                let mut board = PostgresBoard { session, transactions: 0, asked };
                 let page = self.pages.page(&mut board, request);
                 self.shared.stats.of_worker(self.me).transactions += board.transactions;
                 page

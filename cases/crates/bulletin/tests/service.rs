@@ -45,6 +45,8 @@ fn config() -> Config {
         clients: 100,
         queue: 100,
         idle_s: 60.0,
+        traces: None,
+        trace_share: 1.0,
     }
 }
 
