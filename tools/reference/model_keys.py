@@ -14,24 +14,24 @@ from sojourn.model.toml_file import CLASSES, STATIONS
 
 HEAD = """# Keys of a model file
 
-Every table and key that a model file may have, with its type and what is taken where it is left out (– must be given).
-[Write a model](../howto/write-a-model.md) says what they are for; [the model file](model-file.md) what the whole means. A number of
-a model may be unknown, `{ free = true }`: [fit your own model](../howto/fit-your-own-model.md).
+This page lists every table and key of a model file, with its type and its default. A key with – as default must be given.
+[Write a model](../howto/write-a-model.md) explains what the keys are for, and [the model file](model-file.md) what the whole means.
+Any number of a model may be unknown, `{ free = true }`: [fit your own model](../howto/fit-your-own-model.md).
 
 | table | what |
 |---|---|
 | `name` | text: of the model |
-| `[parameters]` | `NAME = number` or formula, of which [formulas](../howto/write-a-model.md#formulas) in place of numbers are made |
+| `[parameters]` | `NAME = number` or formula, for [formulas](../howto/write-a-model.md#formulas) in place of numbers |
 | `[parameters]` | `NAME = { free = true }`, a number that is fitted |
-| `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number by the text `value`, which the factor `of` of the runs replaces |
-| `[parameters]` | `NAME = { metric, station, class, per, at, formula, each }`, what the runs measured |
-| `[stations.NAME]` | a station; `kind` says which, `queue` where it is left out |
+| `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number chosen by the text `value`, or by the factor `of` |
+| `[parameters]` | `NAME = { metric, station, class, per, at, formula, each }`, a value that the runs measured |
+| `[stations.NAME]` | a station; `kind` says which kind; without it, `queue` |
 | `[classes.NAME]` | a class of customers; `kind` is `closed` or `open` |
-| `[demands_s.STATION]` | `CLASS = time` of all visits of a pass; or a distribution |
-| `[service_s.STATION]` | `CLASS = time` of one visit; or a distribution |
+| `[demands_s.STATION]` | `CLASS = time` for all visits of a pass; or a distribution |
+| `[service_s.STATION]` | `CLASS = time` for one visit; or a distribution |
 | `[visits.STATION]` | `CLASS = number` of visits of a pass |
 | `[routing.CLASS.FROM]` | `TO = probability`; from `source` or `think`, to `exit` or `think`; `TO` may be `STATION/CLASS` |
-| `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice by what is there |
+| `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice by the number present |
 | `[regions.NAME]` | a limit on how many are inside several stations |
 | `[factors]` | factor of the runs = path, or list of paths, in the model |
 | `[observed]` | station = resource of the runs, or several |

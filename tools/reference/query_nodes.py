@@ -36,20 +36,22 @@ PICTURE = "p95 < 85ms and probability({n() >= 8}) < 0.2"
 HEAD = f"""# The query language
 
 `sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
-examples; here is all of it. A query is a tree of nodes: those of Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50), and
-six of ours for what most objectives ask, of requests and not of states. Text and JSON are two forms of one tree; `--tree FILE.svg` and
-`--tree FILE.mmd` draw it with what became of each node, `--english` says it:
+examples; this page is the complete reference. A query is a tree of nodes. Most are the nodes of Performance Trees (Suto, Bradley,
+Knottenbelt, QEST 2007, pp. 41-50). Six more are ours: they ask about requests instead of states, as most objectives do. Text and JSON
+are two forms of the same tree. `--tree FILE.svg` and `--tree FILE.mmd` draw the tree with the result of each node, and `--english`
+prints it as a sentence:
 
 ![{PICTURE}](query-tree.svg)
 
-[Every kind of node](query-nodes.svg), with what a model answers and what it refuses; GitHub and others draw the Mermaid form.
+[Every kind of node](query-nodes.svg) shows what a model answers and what it refuses. GitHub and others draw the Mermaid form.
 
 ## Answers
 
-A source answers a comparison with `yes`, `no` or `cannot tell`. It cannot tell where its interval (at 90 %) contains the limit; then the
-answer says about how many times as long a run would decide, because half-widths shrink with the root of the length. Yes and no are
-joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. What a source does not know is refused by name with a
-remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a number; 7 no; 8 cannot tell; 2 a mistake in the query.
+A source answers a comparison with `yes`, `no` or `cannot tell`. The answer is `cannot tell` if the interval (at 90 %) contains the
+limit. The answer then says about how many times as long a run would decide, because half-widths shrink with the root of the length.
+Yes and no are joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. If a source does not know something
+in the query, it names that part and a remedy, and the answer is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a number; 7
+no; 8 cannot tell; 2 a mistake in the query.
 
 ## Sources
 
@@ -61,35 +63,41 @@ remedy, and is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a numbe
 | a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
-`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`, which knows its rows and no more.
+`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`. A table can answer only from its rows.
 
 ## Definitions
 
-The same for all sources:
+These definitions are the same for all sources:
 
-- Times of requests run from the moment a request was due. Those that failed are later than all that were answered: in quantiles and
-  probabilities they count, in means, moments and standard deviations not.
-- Quantiles have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number compared with a time needs its unit.
-- A passage *entering* A (the default) starts in the state at each entry into A; *within* A at a random time at which the state is in A. It
-  ends with the next entry into the target from outside: one that starts in the target ends when it comes back. One in which an
-  excluded state is entered first never ends.
-- `convolve` takes its two times as independent. Waiting and service of one request are not: ask for `response_time`.
-- Of a run and a simulation, the warm-up is cut. Shares of time are weighted by time; intervals come from 32 batches of the window,
-  widened for their correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval for as many independent clusters
-  as the record is worth. In a rare tail (of times, or of the number present) few clusters were seen, and too regular ones: there the
-  variance is no smaller, by share (1 - share), than in a tail ten times as heavy. A quantile that the run is too short to bound has an
-  interval without an end, and says about how many times as much data would give a bound. Failures have no such wider tail: their clusters
-  are taken as of geometric size, in the mean over those seen and one further in which the slowest requests of the run come: that none
-  failed of 10 000 does not say that fewer than 0.1 % do where requests are slow by the dozen. How often intervals hold the truth:
-  benches/query.
-- Of a run that has only `latency.hlog` (or recorded only some of its requests), times of responses come from its histograms, a batch being
-  some of its seconds; within a bucket (of `sojourn load`: 0.1 % wide) they are uniform. States, classes and phases are refused.
-- Of a run whose service recorded its own times (`app.parquet`: the web shop), the service is the station `app`: `n(app)` are there,
-  from the packet's arrival to the answer, `busy(app)` of them in service; `utilisation{{station=app}}` is by its threads, or by the servers
-  behind its waiting page; `waiting_time` and `service_time` are those at it. A state is then the number that clients have under way and
-  these two.
-- States whose probability may lie on either side of a range are `undecided`; a set that has some is refused where it matters.
-- `share(failed / arrivals)` is of requests, `… in 99% of 10s windows` of windows of time, each judged by its own figures.
+- **Times of requests** start at the moment a request was due. Failed requests are later than all answered requests. They count in
+  quantiles and probabilities, and do not count in means, moments and standard deviations.
+- **Quantiles** have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number compared with a time needs its unit.
+- **A passage** from the states A has one of two starts. *Entering* A (the default), it starts in the state at each entry into A.
+  *Within* A, it starts at a random time at which the state is in A. A passage ends with the next entry into the target from outside.
+  If it starts inside the target, it ends when it comes back to the target. A passage that enters an excluded state first never ends.
+- **`convolve`** assumes that its two times are independent. Waiting and service of one request are not independent: ask for
+  `response_time`.
+- **Shares of time** are weighted by time, after the warm-up of the run or simulation. Their intervals come from 32 batches of the
+  window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. It uses as many independent
+  clusters as the record is worth.
+- **Rare tails** (of times, or of the number present) show few clusters, and these are too regular. So the variance of such a tail,
+  divided by share (1 - share), is no smaller than in a tail ten times as heavy. If a run is too short to bound a quantile, its
+  interval has no end. The answer then says about how many times as much data would give a bound.
+- **Failures** have no such wider tail. Their clusters are assumed to be of geometric size. The mean size is over the clusters seen
+  and one further cluster that contains the slowest requests of the run. For example, slow requests may come by the dozen. Then no
+  failure in 10 000 requests does not show that fewer than 0.1 % fail. `benches/query` counts how often intervals contain the true
+  value.
+- **A run with only `latency.hlog`**, or with only some of its requests recorded, takes response times from its histograms. A batch is
+  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. States, classes and phases are
+  refused.
+- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` requests are there, from the
+  arrival of the packet to the answer, and `busy(app)` of them are in service. `utilisation{{station=app}}` is of its threads, or of
+  the servers behind its waiting page. `waiting_time` and `service_time` are those at the station. A state then has these two numbers
+  and the number of requests that clients have under way.
+- **Undecided states** are states whose probability may lie on either side of a range. A set that has some is refused where they
+  matter.
+- **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time, and judges each window by its own
+  figures.
 
 ## Text
 
@@ -154,13 +162,13 @@ NODES: dict[type[Node], tuple[str, str]] = {
     N.Subset: ("A is part of B", "states(probability in [0.1, 1]) subset {n() <= 5}"),
     N.Discon: ("and, or, by Kleene's rules", PICTURE),
     N.Negation: ("not, by Kleene's rules", "not errors > 1%"),
-    N.ArithComp: ("x < y where it holds for all numbers of both intervals", "p99 < 150ms"),
-    N.ArithOp: ("+ - * / ^; the interval holds the result for all numbers of both", "p99 / p50"),
+    N.ArithComp: ("x < y if true for all numbers of both intervals", "p99 < 150ms"),
+    N.ArithOp: ("+ - * / ^; the interval contains the result for all numbers of both", "p99 / p50"),
     N.RequestTime: ("ours: the time of a request", "response_time"),
     N.Measure: ("ours: a row of Metrics", "utilisation{station=cpu}"),
     N.Deviation: ("ours: sqrt(E[X^2] - E[X]^2)", "sd(response_time)"),
-    N.Share: ("ours: requests of the one kind by those of the other", "share(failed / arrivals)"),
-    N.Slices: ("ours: share of windows of time in which it holds >= the least", "p99 < 150ms in 99% of 10s windows"),
+    N.Share: ("ours: requests of one kind divided by requests of another", "share(failed / arrivals)"),
+    N.Slices: ("ours: share of windows of time in which the condition is true >= the least", "p99 < 150ms in 99% of 10s windows"),
 }  # fmt: skip
 
 

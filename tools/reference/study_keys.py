@@ -19,9 +19,9 @@ from sojourn.study.kinds.time_values import Seconds
 
 HEAD = """# Keys of a study file
 
-Every table and key that a study file may have, with what is allowed and what is taken where a key is left out (– must be given).
-[Write a study](../howto/write-a-study.md) and [study your own service](../howto/study-your-own-service.md) say what they are for.
-An unknown key is an error that names the nearest one.
+This page lists every table and key of a study file, with the allowed values and the default. A key with – as default must be given.
+[Write a study](../howto/write-a-study.md) and [study your own service](../howto/study-your-own-service.md) explain what the keys are for.
+An unknown key is an error that names the nearest known key.
 """
 PARTS = (
     ("Top level", file_schema.StudyFile), ("`[[section]]`, `[[predict]]`", file_schema.StudySection), ("`[fit]`", file_schema.FitSection),

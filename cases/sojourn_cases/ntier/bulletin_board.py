@@ -57,7 +57,7 @@ class BulletinLoad(LevelLoad):
 
 
 class BulletinSystem(System):
-    """nginx, the application and, where `[system]` says so, PostgreSQL, started for each run."""
+    """nginx, the application and, if `[system]` asks for it, PostgreSQL, started for each run."""
 
     options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
     load_type: ClassVar[type[BaseModel]] = BulletinLoad

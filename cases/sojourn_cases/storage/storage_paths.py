@@ -39,9 +39,9 @@ class PathServer(Protocol):
 
 
 class StoragePath(BaseModel):
-    """A path: through a `server` of ours to the study's file, or directly where none is given; or to a `url` that somebody else serves
-    (nbd://HOST:PORT/EXPORT, blk:/dev/DEVICE), which is written to only where `yes_destroy` names it again. `quick_ack`: an answer's
-    segments are acknowledged at once."""
+    """A path to the study's file, through a `server` that the study starts, or directly without `server`; or a path to a `url` that
+    somebody else serves (nbd://HOST:PORT/EXPORT, blk:/dev/DEVICE). The study writes to this URL only if `yes_destroy` repeats it.
+    `quick_ack`: segments of an answer are acknowledged immediately."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

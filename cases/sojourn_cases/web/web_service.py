@@ -16,8 +16,8 @@ from sojourn_cases.web.interrupt_times import table_of_times
 
 
 class BackendOptions(BaseModel):
-    """`/wait`: a backend of `workers` servers that take no CPU, of mean `service_s` (`law`: exponential or deterministic), with at most
-    `cap` requests present. They are what holds while nobody sets others at the Unix socket `control`."""
+    """`/wait`: a backend of `workers` servers that need no CPU, of mean `service_s` (`law`: exponential or deterministic), with at most
+    `cap` requests present. These values apply until others are set at the Unix socket `control`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -16,7 +16,7 @@ VARIANTS = ("priority", "shared", "paper")
 
 @dataclass(frozen=True)
 class Breakdowns:
-    """Each server works for a time `up`, then is repaired for a time `down` (s); a job it held is resumed."""
+    """Each server works for a time `up`, then is repaired for a time `down` (s); the interrupted job is resumed."""
 
     up: Distribution
     down: Distribution
@@ -49,7 +49,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Delay:
-    """Everybody is served at once: think time, a network."""
+    """Every customer is served immediately: think time, a network."""
 
     name: str
     kind: ClassVar[str] = "delay"
@@ -57,7 +57,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class LoadDependent:
-    """Completes `rates_per_s[n-1]` visits a second with n present; the last holds for more. Takes no demands."""
+    """Completes `rates_per_s[n-1]` visits a second with n customers present; the last rate applies to more. Has no demands."""
 
     name: str
     rates_per_s: tuple[float, ...]
@@ -70,7 +70,7 @@ class LoadDependent:
 
 @dataclass(frozen=True)
 class ForkJoin:
-    """A visit forks into `branches` tasks, each with a single-server FCFS queue of its own, and ends with the last."""
+    """A visit forks into `branches` tasks, each with a separate single-server FCFS queue, and ends with the last task."""
 
     name: str
     branches: int = 2
@@ -79,13 +79,13 @@ class ForkJoin:
 
 @dataclass(frozen=True)
 class Multicore:
-    """Cores that serve pages, of which the first `nics` also serve one soft interrupt a request (Chen et al.).
+    """Cores that serve pages. The first `nics` of them also serve one soft interrupt for each request (Chen et al.).
 
-    `interrupt_s` is its mean (s) and `interrupt_scv` its squared coefficient of variation, which only `priority` reads; the class's
-    service time here is the page. `variant`: priority | shared | paper. `p`: the probability that a page stays on the core of its
-    interrupt, or a rule for it. `capacity`: requests a leading core has room for (not `priority`). `client_s`: work (s) of the load
-    generator per request where it shares the leading cores. `handoff_s`: a delay (s) of each response; `crossing_s`: one (s) of each
-    request whose page goes to another core. Times, and `interrupt_scv`, 0 or more. Laws and sources: `solve.two_class`.
+    `interrupt_s` is the mean time of an interrupt (s). `interrupt_scv` is its squared coefficient of variation; only `priority` reads it.
+    The service time of the class here is the page. `variant`: priority | shared | paper. `p`: the probability that a page stays on the
+    core of its interrupt, or a rule for it. `capacity`: most requests at a leading core (not `priority`). `client_s`: work (s) of the
+    load generator per request, if it shares the leading cores. `handoff_s`: a delay (s) of each response. `crossing_s`: a delay (s) of
+    each request whose page goes to another core. Times, and `interrupt_scv`, 0 or more. Laws and sources: `solve.two_class`.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Multicore:
 
 @dataclass(frozen=True)
 class Pool:
-    """A software resource: one of `size` tokens is held from entering a station of `over` to leaving them."""
+    """A software resource with `size` tokens: a customer holds one from entering a station of `over` to leaving them."""
 
     name: str
     size: int
@@ -123,7 +123,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Region:
-    """At most `limit` are inside `stations` together; the others wait outside in order, or are lost."""
+    """At most `limit` customers are inside `stations` together; the others wait outside in order, or are lost."""
 
     name: str
     limit: int
@@ -163,7 +163,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Choice:
-    """A route that depends on the state: `policy` round_robin | jsq | random | power; `d` are looked at by `power`."""
+    """A route that depends on the state: `policy` round_robin | jsq | random | power; `power` compares `d` stations."""
 
     policy: str
     to: tuple[str, ...]

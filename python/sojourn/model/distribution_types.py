@@ -248,7 +248,7 @@ class PhaseType(Distribution):
 
 @dataclass(frozen=True)
 class Empirical(Distribution):
-    """One of `values`, each as likely."""
+    """One of `values`, all equally likely."""
 
     values: tuple[float, ...]
     kind = "empirical"

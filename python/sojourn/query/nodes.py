@@ -50,7 +50,7 @@ class Definition(Node):
 
 @dataclass(frozen=True)
 class StateFunction(Node):
-    """`n`: customers at a station ("": the system), of a class ("": all); `busy`: those of its servers that work."""
+    """`n`: customers at a station ("": the system), of a class ("": all); `busy`: servers of the station that work."""
 
     gives = "func"
     function: str
@@ -60,7 +60,7 @@ class StateFunction(Node):
 
 @dataclass(frozen=True)
 class States(Node):
-    """The states in which `predicate` holds."""
+    """The states in which `predicate` is true."""
 
     gives = "states"
     predicate: Node
@@ -77,7 +77,7 @@ class Actions(Node):
 
 @dataclass(frozen=True)
 class Range(Node):
-    """From `low` to `high`; `closed`: whether each end belongs to it."""
+    """From `low` to `high`; `closed` says for each end whether it belongs to the range."""
 
     gives = "range"
     low: Node
@@ -136,8 +136,8 @@ class Subset(Node):
 
 @dataclass(frozen=True)
 class PassageTimeDensity(Node):
-    """The time from `start` to the first entry into `target`, in which `excluded` is not entered. `mode`: what it starts from:
-    the state at each entry into `start` (`entering`), or the state at a random time in it (`within`)."""
+    """The time from `start` to the first entry into `target`, without an entry into `excluded`. `mode` says where it starts: in
+    the state at each entry into `start` (`entering`), or in the state at a random time in `start` (`within`)."""
 
     gives = "dens"
     start: Node
@@ -154,7 +154,7 @@ class Distribution(Node):
 
 @dataclass(frozen=True)
 class Convolution(Node):
-    """Of the sum of two that are independent."""
+    """The distribution of the sum of two independent times."""
 
     gives = "dens"
     first: Node
@@ -188,7 +188,7 @@ class ProbInInterval(Node):
 
 @dataclass(frozen=True)
 class ProbInStates(Node):
-    """At `time` after a start in `start`; without a time, in the steady state."""
+    """The probability of the states at `time` after a start in `start`; without a time, in the steady state."""
 
     gives = "num"
     observed: Node
@@ -277,7 +277,7 @@ class Deviation(Node):
 
 @dataclass(frozen=True)
 class Share(Node):
-    """How many of the events `whole` are of the events `part`."""
+    """The number of events `part` divided by the number of events `whole`."""
 
     gives = "num"
     part: Node
@@ -286,7 +286,7 @@ class Share(Node):
 
 @dataclass(frozen=True)
 class Slices(Node):
-    """`condition` holds in at least the share `least` of all windows of time of `length`."""
+    """`condition` is true in at least the share `least` of all windows of time of `length`."""
 
     gives = "bool"
     condition: Node

@@ -26,8 +26,8 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or f
 
 
 class Factor(BaseModel):
-    """What can be set from run to run: `default`, whose type is that of all its values, within [low, high], one of `values`; `others`:
-    how to get a value that is none of them."""
+    """A factor that can differ between runs. All its values have the type of `default`, and are within [low, high] or one of `values`.
+    `others` says how to get any other value."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

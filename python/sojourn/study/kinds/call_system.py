@@ -55,7 +55,7 @@ class CallLoad(BaseModel):
 
 
 class CallSystem(System):
-    """Subclass it: `own` are the factors, `start` makes what is measured. `options_type` may be a subclass of CallOptions."""
+    """Subclass it: `own` has the factors, `start` makes the object that is measured. `options_type` may be a subclass of CallOptions."""
 
     options_type: ClassVar[type[BaseModel]] = CallOptions
     load_type: ClassVar[type[BaseModel]] = CallLoad
