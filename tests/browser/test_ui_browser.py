@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +20,7 @@ pytest.importorskip("starlette")
 uvicorn = pytest.importorskip("uvicorn")
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from ui_folder import BROKEN, MM1, run_folder, work_folder  # noqa: E402
+from ui_folder import BROKEN, MM1, line, run_folder, work_folder  # noqa: E402
 
 from sojourn.ui.guard import Secrets  # noqa: E402
 from sojourn.ui.serve import _config  # noqa: E402
@@ -215,6 +218,30 @@ def test_two_runs_side_by_side(opened: Open) -> None:
     page.get_by_role("heading", name="Two runs side by side").wait_for()
     page.locator(".beside").get_by_text("25.0 ms").wait_for()  # 0.01 / (1 - 0.6)
     assert page.locator(".beside").get_by_text("12.5 ms").is_visible()  # 0.01 / (1 - 0.2)
+
+
+def test_a_run_that_is_being_recorded_is_followed(opened: Open, folder: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as recorder:
+        run = folder / "live" / "now"
+        run.mkdir(parents=True)
+        manifest = {
+            "format": "sojourn-run",
+            "version": 1,
+            "status": "running",
+            "pid": recorder.pid,
+            "factors": {"rate_per_s": 4.0},
+        }
+        (run / "manifest.json").write_text(json.dumps({**manifest, "load": {"duration_s": 60.0}}))
+        (run / "latency.hlog").write_text(line(0, [10] * 4))
+        page = opened("#/run/live%2Fnow")
+        page.get_by_text("being recorded").wait_for()
+        page.get_by_text("4.00 /s").first.wait_for()
+        with (run / "latency.hlog").open("a") as log:
+            log.write(line(1, [10] * 7))
+        page.get_by_text("7.00 /s").first.wait_for()
+        recorder.communicate(b"\n")
+    page.get_by_text("the run has ended").wait_for()
+    page.get_by_role("button", name="Show its report").wait_for()
 
 
 def test_two_tabs_do_not_disturb_each_other(opened: Open) -> None:

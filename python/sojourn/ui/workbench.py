@@ -7,7 +7,7 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -15,7 +15,7 @@ import anyio
 from anyio import CapacityLimiter, to_process, to_thread
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
@@ -26,10 +26,12 @@ from sojourn.report.vega_script import vega_script
 from sojourn.ui import asked, model_answers, run_answers
 from sojourn.ui.asked import read_asked
 from sojourn.ui.guard import MOST_BODY_BYTES, BodyTooLarge, Guard, Secrets
+from sojourn.ui.live_run import LiveRun, looked
 from sojourn.ui.model_answers import answered, error_table
 from sojourn.ui.work_folder import WorkFolder
 
 WORKERS, LONGEST_S = 2, 20.0
+EVERY_S, LONGEST_STREAM, MOST_STREAMS = 1.0, 3600, 8  # of events: a page that follows for longer asks anew
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -40,6 +42,7 @@ class Workbench:
     def __init__(self, folder: WorkFolder, write: bool = False, longest_s: float = LONGEST_S) -> None:
         self.folder, self.write, self.longest_s = folder, write, longest_s
         self._limiter: CapacityLimiter | None = None
+        self._streams = 0
 
     async def computed(self, function: Any, *arguments: Any) -> Response:
         """What `function` answers in a worker process; one that takes too long is ended, and said to."""
@@ -82,6 +85,28 @@ class Workbench:
         sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
         return await self.computed(run_answers.compared, *sides, ("A", "B"))
 
+    async def live(self, request: Request) -> Response:
+        """Server-sent events of a run that is being recorded, one a second, until it has ended."""
+        run = LiveRun(self.folder.run(request.query_params.get("name", "")))
+        return self._stream(partial(looked, run))
+
+    def _stream(self, look: Callable[[], dict[str, Any]]) -> Response:
+        if self._streams >= MOST_STREAMS:
+            raise InputError(f"{MOST_STREAMS} pages follow a run", "live", "close one of them")
+        return StreamingResponse(self._events(look), media_type="text/event-stream")
+
+    async def _events(self, look: Callable[[], dict[str, Any]]) -> AsyncIterator[str]:
+        self._streams += 1
+        try:
+            for _ in range(LONGEST_STREAM):
+                found = await to_thread.run_sync(look)
+                yield f"data: {as_json(found)}\n\n"
+                if not found["live"]:
+                    return
+                await anyio.sleep(EVERY_S)
+        finally:
+            self._streams -= 1
+
     async def file(self, request: Request) -> Response:
         name = request.query_params.get("name", "")
         path = self.folder.inside(name)
@@ -123,7 +148,7 @@ class Workbench:
 def workbench(folder: WorkFolder, secret: Secrets, write: bool = False) -> ASGIApp:
     """The application, guarded; `secret`: who may ask, and where it lies."""
     it = Workbench(folder, write)
-    gets = {"api/folder": it.contents, "api/file": it.file, "page/{name}": it.asset}
+    gets = {"api/folder": it.contents, "api/file": it.file, "api/live": it.live, "page/{name}": it.asset}
     posts = {
         "api/rows": it.rows, "api/report": it.report, "api/compare": it.compare, "api/model": it.model, "api/curves": it.curves,
         "api/band": it.band, "api/changed": it.changed, "api/save": it.save,
@@ -171,7 +196,11 @@ async def _asked(request: Request, kind: type[asked.SomeAsked]) -> asked.SomeAsk
 
 def told(found: Any, status: int = 200) -> Response:
     """As JSON, in ASCII: names of files may be no UTF-8. What is not finite is null."""
-    return Response(json.dumps(_finite(found), allow_nan=False), status, media_type="application/json")
+    return Response(as_json(found), status, media_type="application/json")
+
+
+def as_json(found: Any) -> str:
+    return json.dumps(_finite(found), allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -261,6 +261,14 @@ def test_a_hostile_run_is_text(tmp_path: Path) -> None:
         assert sum("error" in row for row in rows.values()) == 2
 
 
+def test_a_run_that_is_over_is_said_by_one_event(client: TestClient) -> None:
+    answer = client.get(f"{ROOT}api/live", params={"name": "runs/rate-20"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    (event,) = answer.text.strip().split("\n\n")
+    assert json.loads(event.removeprefix("data: "))["told"] == "the run has ended"
+    assert client.get(f"{ROOT}api/live", params={"name": "../other"}).status_code == 422
+
+
 def test_what_takes_too_long_is_ended_and_said(folder: Path) -> None:
     from sojourn.ui.workbench import Workbench
 
