@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
@@ -24,7 +23,7 @@ from sojourn.fit import FitRuns, FittedModel
 from sojourn.fit.fit_runs import FitRun
 from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import predictor_of
-from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs import request_times
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import BATCHES
 
@@ -34,12 +33,10 @@ DRAWS = 20
 
 def answered_s(folder: RunFolder) -> NDArray[np.float64] | None:
     """Response times in the window of the run, in the order of arrival; None where it has no records of requests."""
-    requests = folder.frame("requests")
-    if requests is None:
+    if not folder.has("requests"):
         return None
     start_s, end_s = folder.manifest["window_s"]
-    inside = in_window(responses(requests), (start_s, end_s)).sort("intended_s").filter(pl.col("failure") == 0)
-    return inside["response_s"].to_numpy().astype(np.float64)
+    return request_times.answered_s(folder, (start_s, end_s))
 
 
 def mean_error(times_s: NDArray[np.float64]) -> float | None:

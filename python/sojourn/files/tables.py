@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +15,7 @@ from sojourn.files.reading import MIB, MOST_LOG_BYTES, opened
 MOST_ROWS = 100_000_000
 MOST_UNPACKED_BYTES = 8192 * MIB
 MOST_CELLS = 1_000_000_000  # a constant column of any length takes no room in the file
+ROWS_AT_ONCE = 1 << 18
 NUMBER, WHOLE, TEXT = "numbers", "whole numbers", "text"
 
 
@@ -25,6 +26,25 @@ def read_parquet(
     """All rows. `columns`: name → NUMBER, WHOLE or TEXT of those that are known, the first `needed` of which must be there (None: every
     column has numbers). `wanted`: which of those that are there are read, all where it is None. InputError (`error`) with the place: no
     Parquet file, larger than a record can be, or of other columns."""
+    _, frame = _scanned(path, columns, remedy, needed, error, wanted)
+    return _collected(frame, path, remedy, error)
+
+
+def parquet_parts(
+    path: Path, columns: Mapping[str, str] | None, remedy: str, *, needed: int = 0, error: type[InputError] = InputError,
+    wanted: Collection[str] | None = None,
+) -> Iterator[pl.DataFrame]:  # fmt: skip
+    """The same some rows at a time, of which there is one part at least."""
+    rows, frame = _scanned(path, columns, remedy, needed, error, wanted)
+    for first in range(0, max(rows, 1), ROWS_AT_ONCE):
+        yield _collected(frame.slice(first, ROWS_AT_ONCE), path, remedy, error)
+
+
+def _scanned(
+    path: Path, columns: Mapping[str, str] | None, remedy: str, needed: int, error: type[InputError],
+    wanted: Collection[str] | None,
+) -> tuple[int, pl.LazyFrame]:  # fmt: skip
+    """How many rows, and what is to be read of them."""
     with opened(path, remedy, MOST_LOG_BYTES, error=error) as file:
         try:
             rows, unpacked = footer(file)
@@ -42,7 +62,16 @@ def read_parquet(
         if rows * len(schema) > MOST_CELLS:
             raise error(f"{rows} rows of {len(schema)} columns: at most {MOST_CELLS:.0e} cells", path, remedy)
         check_columns(schema, columns, needed, path, remedy, error)
-        return pl.read_parquet(source, columns=None if wanted is None else [name for name in schema if name in wanted])
+        return rows, pl.scan_parquet(source, glob=False).select(
+            name for name in schema if wanted is None or name in wanted
+        )
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as failed:
+        raise error(str(failed)[:120], path, remedy) from None
+
+
+def _collected(frame: pl.LazyFrame, path: Path, remedy: str, error: type[InputError]) -> pl.DataFrame:
+    try:
+        return frame.collect()
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as failed:
         raise error(str(failed)[:120], path, remedy) from None
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.fit.meter_errors import INTERRUPTS
-from sojourn.runs.measurement_window import in_window, responses
+from sojourn.runs.request_times import answered_s
 from sojourn.runs.run_folder import RunFolder
 
 LEAST_REQUESTS = 100  # for a variance
@@ -43,15 +43,11 @@ def length_s_of(manifest: Mapping[str, Any]) -> float:
 
 def scv_of_responses(folder: RunFolder) -> float | None:
     """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
-    frame = folder.frame("requests")
-    if frame is None or frame.height < LEAST_REQUESTS or not {"received_s", "failure"} <= set(frame.columns):
+    start_s, end_s = folder.manifest["window_s"] if folder.has("requests") else (0.0, 0.0)
+    times = answered_s(folder, (start_s, end_s))
+    if times is None or len(times) < LEAST_REQUESTS:
         return None
-    start_s, end_s = folder.manifest["window_s"]
-    inside = in_window(responses(frame), (start_s, end_s))
-    times = inside.filter(pl.col("failure") == 0)["response_s"].to_numpy()
-    if len(times) < LEAST_REQUESTS:
-        return None
-    times = np.minimum(times, np.quantile(times, 0.99))
+    np.minimum(times, np.quantile(times, 0.99), out=times)
     return float(times.var() / times.mean() ** 2)
 
 

@@ -48,6 +48,8 @@ def log_windows(
 
 
 def _of(log: RequestLog, cls: int) -> RequestLog:
+    if len(log.classes) == 1:
+        return log
     own = log.of == cls
     return RequestLog(log.came_s[own], log.took_s[own], np.zeros(int(own.sum()), np.intp), (log.classes[cls],))
 
@@ -55,13 +57,12 @@ def _of(log: RequestLog, cls: int) -> RequestLog:
 def _near(log: RequestLog, edges: Array) -> Iterator[tuple[Array, Array, float, float]]:
     """(came, took, start, end) window by window. Requests that came before and are under way still count: they are handed on from one to
     the next, so that one that took hours does not bring all that came since into each."""
-    ends = log.came_s + log.took_s
     first = np.searchsorted(log.came_s, edges)
-    still = np.flatnonzero(ends[: first[0]] > edges[0])
+    still = np.flatnonzero(log.came_s[: first[0]] + log.took_s[: first[0]] > edges[0])
     for (low, high), (start_s, end_s) in zip(pairwise(first), pairwise(edges), strict=True):
         near = np.concatenate([still, np.arange(low, high)])
         yield log.came_s[near], log.took_s[near], float(start_s), float(end_s)
-        still = near[ends[near] > end_s]
+        still = near[log.came_s[near] + log.took_s[near] > end_s]
 
 
 def under_way(log: RequestLog, edges: Array) -> list[ArrivalsByInFlight]:

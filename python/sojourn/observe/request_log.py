@@ -12,7 +12,9 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader, BytesIO
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import InputError
 from sojourn.files.reading import MIB, MOST_LOG_BYTES, opened
+from sojourn.observe.csv_rows import csv_rows
 from sojourn.units import UNITS_S
 
 Array = NDArray[np.float64]
@@ -44,7 +47,7 @@ class RequestLog:
 
     came_s: Array
     took_s: Array
-    of: NDArray[np.intp]
+    of: NDArray[np.integer[Any]]
     classes: tuple[str, ...]
 
     def between(self, start_s: float, end_s: float) -> RequestLog:
@@ -54,9 +57,11 @@ class RequestLog:
 
 
 def read_csv(path: Path, remedy: str) -> pl.DataFrame:
-    """All rows. InputError for what cannot be read as CSV with a header, and for more than MOST_ROWS rows."""
+    """All rows; of a request log the columns that `read_request_log` reads. InputError for what cannot be read as CSV with a header, and
+    for more than MOST_ROWS rows."""
     try:
-        found = pl.read_csv(_plain(path, remedy), n_rows=MOST_ROWS + 1, infer_schema_length=10_000, glob=False)
+        with opened(path, remedy, MOST_LOG_BYTES) as file:
+            found = csv_rows(_plain(path, file, remedy), MOST_ROWS + 1, _wanted)
     except OSError as error:
         raise InputError(error.strerror or str(error), path, "give a CSV file that can be read") from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
@@ -70,23 +75,32 @@ def read_csv(path: Path, remedy: str) -> pl.DataFrame:
     return found
 
 
-def _plain(path: Path, remedy: str) -> Path | bytes:
-    """What polars is to read: a plain file as it is, or what gzip packed. InputError for a pipe, a folder, and what is too large."""
-    with opened(path, remedy, MOST_LOG_BYTES) as file:
-        begin = file.peek(4)[:4]
-        if begin.startswith(PACKED):
-            raise InputError("packed, and not by gzip", path, "unpack it, or pack it by gzip")
-        if not begin.startswith(b"\x1f\x8b"):
-            return path
-        try:
-            held = gzip.GzipFile(fileobj=file).read(MOST_UNPACKED_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as failed:
-            raise InputError(f"cannot be unpacked: {failed}", path, remedy) from None
+def _wanted(columns: Sequence[str]) -> Sequence[str]:
+    """Of a request log what is read of it; of all else everything."""
+    plain = {name.strip().lower(): name for name in columns}
+    if len(plain) < len(columns):
+        return columns  # two of one name: an error of its own
+    timed = _named(list(plain))
+    needed = {timed[name] for name in (*CAME, *TOOK, *DONE) if name in timed} | (set(CLASS) & plain.keys())
+    return [plain[name] for name in plain if name in needed] if is_request_log(list(plain)) else columns
+
+
+def _plain(path: Path, file: BufferedReader, remedy: str) -> IO[bytes]:
+    """What is to be read: a plain file as it is, or what gzip packed. InputError for what is packed otherwise, or too large."""
+    begin = file.peek(4)[:4]
+    if begin.startswith(PACKED):
+        raise InputError("packed, and not by gzip", path, "unpack it, or pack it by gzip")
+    if not begin.startswith(b"\x1f\x8b"):
+        return file
+    try:
+        held = gzip.GzipFile(fileobj=file).read(MOST_UNPACKED_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as failed:
+        raise InputError(f"cannot be unpacked: {failed}", path, remedy) from None
     if held.startswith((b"\x1f\x8b", *PACKED)):
         raise InputError("packed twice", path, "unpack it once")
     if len(held) > MOST_UNPACKED_BYTES:
         raise InputError(f"more than {MOST_UNPACKED_BYTES // MIB} MiB unpacked", path, "give a part of it")
-    return held
+    return BytesIO(held)
 
 
 def is_request_log(columns: Sequence[str]) -> bool:
@@ -96,7 +110,7 @@ def is_request_log(columns: Sequence[str]) -> bool:
 
 
 def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLog:
-    """One file; its class is named after the file where no column says it.
+    """One file; its class is named after the file where no column says it. A `frame` that is given is used up.
 
     Raises:
         InputError: it is no CSV, lacks a column, has no row, a time that is no number or cannot be, or too many classes.
@@ -104,22 +118,30 @@ def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLo
     frame = read_csv(path, REMEDY) if frame is None else frame
     if frame.is_empty():
         raise InputError("no row", path, "give a log with requests")
-    there = _named(frame.columns)
+    columns = frame.columns
+    there = _named(columns)
+    names, of = _classes(frame, path)
     parts = {
         kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))
     }
     finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
     given = {kind: _seconds(frame, parts[kind], path, LATEST_S if kind != "took" else np.inf) for kind in finest}
     if len(given) < 2:
-        raise InputError(f"columns {', '.join(frame.columns)}", path, REMEDY)
+        raise InputError(f"columns {', '.join(columns)}", path, REMEDY)
     took = given["took"] if "took" in given else given["done"] - given["came"]
     came = given["came"] if "came" in given else given["done"] - took
     if (took < 0).any():
         row = int(np.flatnonzero(took < 0)[0])
         raise InputError(f"{took[row]:.6g} s", f"{path}: row {row + 2}", "give times that are not negative")
-    names, of = _classes(frame, path)
+    return _in_order(RequestLog(came, took, of, names))
+
+
+def _in_order(log: RequestLog) -> RequestLog:
+    came = log.came_s
+    if (came[1:] >= came[:-1]).all():
+        return log
     order = np.argsort(came, kind="stable")
-    return RequestLog(came[order], took[order], of[order], names)
+    return RequestLog(came[order], log.took_s[order], log.of[order], log.classes)
 
 
 _KINDS: Mapping[str, Sequence[str]] = {"took": TOOK, "came": CAME, "done": DONE}
@@ -137,33 +159,33 @@ def _unit_s(column: str) -> float:
 
 def _seconds(frame: pl.DataFrame, column: str, path: Path, most_s: float) -> Array:
     """InputError for what is no number, and for one beyond `most_s`."""
-    values = frame[column]
-    if not values.dtype.is_numeric():
+    if not frame[column].dtype.is_numeric():
         raise InputError(f"a {column} that is no number", path, "give numbers; a time of day as Unix time")
-    times = values.cast(pl.Float64).to_numpy() * _unit_s(column)
+    times = frame.drop_in_place(column).cast(pl.Float64).to_numpy(writable=True)
+    times *= _unit_s(column)
     if not np.isfinite(times).all():
         row = int(np.flatnonzero(~np.isfinite(times))[0])
         raise InputError(f"no {column}", f"{path}: row {row + 2}", "remove the row, or write the number")
-    if (np.abs(times) > most_s).any():
-        row = int(np.flatnonzero(np.abs(times) > most_s)[0])
+    beyond = (times > most_s) | (times < -most_s)
+    if beyond.any():
+        row = int(np.flatnonzero(beyond)[0])
         raise InputError(
             f"{times[row]:.4g} s", f"{path}: row {row + 2}, {column}", "name the column with its unit: _ms, _us, _ns"
         )
-    return np.asarray(times, float)
+    return times
 
 
-def _classes(frame: pl.DataFrame, path: Path) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def _classes(frame: pl.DataFrame, path: Path) -> tuple[tuple[str, ...], NDArray[np.integer[Any]]]:
     column = next((name for name in CLASS if name in frame.columns), None)
     if column is None:
-        return (plain_name(path.name.split(".")[0]),), np.zeros(frame.height, np.intp)
-    texts = frame[column].cast(pl.String).fill_null("none")
+        return (plain_name(path.name.split(".")[0]),), np.zeros(frame.height, np.uint8)
+    texts = frame.drop_in_place(column).cast(pl.String).fill_null("none")
     names = texts.unique().sort().to_list()
     if len(names) > MOST_CLASSES:
         remedy = f"group them into at most {MOST_CLASSES} classes whose requests are alike"
         raise InputError(f"{len(names)} classes", f"{path}: column {column}", remedy)
     plain = tuple(plain_name(name) for name in names)
-    index = {name: i for i, name in enumerate(names)}
-    return plain, np.array([index[text] for text in texts], np.intp)
+    return plain, texts.replace_strict(names, range(len(names)), return_dtype=pl.UInt8).to_numpy()
 
 
 def plain_name(text: str) -> str:
@@ -174,12 +196,9 @@ def plain_name(text: str) -> str:
 
 def together(logs: Sequence[RequestLog]) -> RequestLog:
     """Several logs as one, in order of arrival; classes of one name are one."""
+    if len(logs) == 1 and len(set(logs[0].classes)) == len(logs[0].classes):
+        return logs[0]
     names = tuple(dict.fromkeys(name for log in logs for name in log.classes))
-    of = [np.array([names.index(name) for name in log.classes], np.intp)[log.of] for log in logs]
-    came, took, index = (
-        np.concatenate([log.came_s for log in logs]),
-        np.concatenate([log.took_s for log in logs]),
-        np.concatenate(of),
-    )
-    order = np.argsort(came, kind="stable")
-    return RequestLog(came[order], took[order], index[order], names)
+    of = [np.array([names.index(name) for name in log.classes], np.uint16)[log.of] for log in logs]
+    came, took = np.concatenate([log.came_s for log in logs]), np.concatenate([log.took_s for log in logs])
+    return _in_order(RequestLog(came, took, np.concatenate(of), names))

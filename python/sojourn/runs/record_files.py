@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import polars as pl
 from sojourn.errors import RunFolderError
 from sojourn.files.parquet_footer import footer
 from sojourn.files.reading import MOST_LOG_BYTES, opened
-from sojourn.files.tables import NUMBER, TEXT, WHOLE, check_columns, read_parquet
+from sojourn.files.tables import NUMBER, TEXT, WHOLE, check_columns, parquet_parts, read_parquet
 from sojourn.runs.manifest import Manifest
 from sojourn.table import KINDS as METRICS
 
@@ -75,6 +75,12 @@ def read_records(path: Path, wanted: Collection[str] | None = None) -> pl.DataFr
     """A record file, of the columns that its readers take; only those `wanted` of it, where they are named. RunFolderError."""
     columns, needed = COLUMNS.get(path.stem, ({}, 0))
     return read_parquet(path, columns, AGAIN, needed=needed, error=RunFolderError, wanted=wanted)
+
+
+def record_parts(path: Path, wanted: Collection[str]) -> Iterator[pl.DataFrame]:
+    """The columns `wanted` of a record file some rows at a time; at least one part. RunFolderError."""
+    columns, needed = COLUMNS.get(path.stem, ({}, 0))
+    return parquet_parts(path, columns, AGAIN, needed=needed, error=RunFolderError, wanted=wanted)
 
 
 def check_log(frame: pl.DataFrame, name: str, log: Path) -> pl.DataFrame:

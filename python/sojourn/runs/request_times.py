@@ -7,32 +7,65 @@ is not copied, and where none failed those that succeeded are all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from sojourn.runs.run_folder import RunFolder
 
 DUE = "intended_s"
+ALL = ("sent_s", "end_s", "done_s", "failure", "class")
 
 
-def request_times(folder: RunFolder) -> pl.DataFrame | None:
-    """Columns `intended_s`, `sent_s`, `end_s` (kernel receive where there is one, else done), `done_s`, `failure` and, where the records
-    have it, `class`, in order of `intended_s`. None without records. Raises as `RunFolder.frame` does."""
-    found = folder.columns("requests", (DUE,))
-    if found is None:
+def request_times(folder: RunFolder, wanted: Sequence[str] = ALL) -> pl.DataFrame | None:
+    """Columns `intended_s` and, as far as they are `wanted`, `sent_s`, `end_s` (kernel receive where there is one, else done), `done_s`,
+    `failure` and `class`, where the records have them; in order of `intended_s`. None without records. Raises as `RunFolder.frame` does."""
+    due = next(_columns(folder, (DUE,)), None)
+    if due is None:
         return None
-    order = None if found[DUE].is_sorted() else found[DUE].arg_sort()
-    columns = [found[DUE] if order is None else found[DUE].gather(order)]
-    del found
-    for names in (("sent_s",), ("received_s", "done_s"), ("failure",), ("class",)):
-        part = folder.columns("requests", names)
-        assert part is not None, "there a moment ago"
-        if names[0] == "received_s":
-            part = part.select(end(), "done_s")
-        columns += [one if order is None else one.gather(order) for one in part.get_columns()]
-    return pl.DataFrame([columns[0].set_sorted(), *columns[1:]])
+    order = None if due.is_sorted() else due.arg_sort()
+    found = [_ordered(due, order)]
+    del due  # before more is read
+    for name in wanted:
+        columns = _columns(folder, ("received_s", "done_s") if name == "end_s" else (name,))
+        found += [_ordered(column, order) for column in columns]
+    return pl.DataFrame([found[0].set_sorted(), *found[1:]])
+
+
+def answered_s(folder: RunFolder, window: tuple[float, float]) -> NDArray[np.float64] | None:
+    """Response times of the requests of a window that succeeded, in order of when they were due. None without records. Raises as
+    `RunFolder.frame` does."""
+    if not folder.has("requests"):
+        return None
+    dues, times = [], []
+    for part in folder.parts("requests", (DUE, "received_s", "done_s", "failure")):
+        good = succeeded(in_window(part, window)).select(DUE, end())
+        dues.append(good[DUE].to_numpy())
+        times.append(response_s(good).to_numpy())
+    due = np.concatenate(dues)
+    del dues  # of a million requests 8 MB, as each of the others
+    order = None if (due[1:] >= due[:-1]).all() else np.argsort(due, kind="stable")
+    del due
+    found = np.concatenate(times)
+    del times
+    return found if order is None else found[order]
+
+
+def _columns(folder: RunFolder, names: Sequence[str]) -> Iterator[pl.Series]:
+    """A column, or the times at which answers came, if there are such; read some rows at a time, so that what they are made of is not held
+    beside them."""
+    parts = folder.parts("requests", names)
+    made = [part.select(end()) if len(names) > 1 else part for part in parts]
+    if made and made[0].width:
+        yield pl.concat(made)[made[0].columns[0]]
+
+
+def _ordered(column: pl.Series, order: pl.Series | None) -> pl.Series:
+    return column.rechunk() if order is None else column.gather(order)
 
 
 def end() -> pl.Expr:

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,7 +29,16 @@ from sojourn.files.writing import write_whole
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.runs.host_samples import read_samples
 from sojourn.runs.manifest import DAMAGED, FORMAT, VERSION, Manifest, read_manifest
-from sojourn.runs.record_files import account, check_files, check_log, check_metrics, check_times, read_records
+from sojourn.runs.record_files import (
+    TIMES,
+    account,
+    check_files,
+    check_log,
+    check_metrics,
+    check_times,
+    read_records,
+    record_parts,
+)
 from sojourn.runs.record_logs import cannot_write, read_thinned, to_parquet, write_parquet
 from sojourn.table import Metrics
 
@@ -173,13 +182,25 @@ class RunFolder:
 
     def frame(self, name: str) -> pl.DataFrame | None:
         """The records `requests`, `app`, `host` or `metrics`; None where the run has none."""
-        requests = self._checked()
-        return self._held(name) if requests is None or name != "requests" else requests
+        self.check()
+        return self._held(name)
 
     def columns(self, name: str, wanted: Collection[str]) -> pl.DataFrame | None:
         """Those columns of records that are `wanted` and there; see `frame`."""
         self.check()
         return self._held(name, wanted)
+
+    def parts(self, name: str, wanted: Collection[str]) -> Iterator[pl.DataFrame]:
+        """The same some rows at a time; nothing where the run has no such records."""
+        self.check()
+        return self._parts(name, wanted)
+
+    def _parts(self, name: str, wanted: Collection[str]) -> Iterator[pl.DataFrame]:
+        path = self.path / f"{name}.parquet"
+        if path.exists():
+            yield from record_parts(path, wanted)
+        elif (held := self._held(name, wanted)) is not None:
+            yield held
 
     def _held(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame | None:
         path = self.path / f"{name}.parquet"
@@ -201,21 +222,17 @@ class RunFolder:
         Raises:
             RunFolderError: a file differs from what the run recorded, is damaged, or has times that cannot be.
         """
-        self._checked()
-
-    def _checked(self) -> pl.DataFrame | None:
-        """The requests, where this call is the one that had to look at them: what is read once is not read again."""
         if not self._to_check:
-            return None
+            return
         check_files(self.path, self.manifest)
         requests, metrics = (self.path / f"{name}.parquet" for name in ("requests", "metrics"))
-        held = self._held("requests")
-        if held is not None:
-            check_times(held, self.manifest, requests)
-            if metrics.exists() and "files" not in self.manifest:
+        for part in self._parts("requests", (*TIMES, "failure")):
+            check_times(part, self.manifest, requests)
+        if metrics.exists() and "files" not in self.manifest:
+            held = self._held("requests", (*TIMES, "failure"))
+            if held is not None:
                 check_metrics(held, read_records(metrics), self.manifest, requests)
         self._to_check = False
-        return held
 
     def is_being_recorded(self) -> bool:
         """Whether the process that made it is still at it."""
