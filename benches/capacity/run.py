@@ -136,7 +136,7 @@ def row(seed: int, peer: bool = True) -> dict[str, Any]:
         light = light_load(service.users, objectives)
         few = light.few_full_per_s
         found = search(service.run, light, objectives, SearchLimits(within_s=86400), run_s=SEARCH_RUN_S)
-        requests, most = service.requests, max(service.asked) / service.full_per_s
+        requests, most = service.requests, max(service.asked, default=0.0) / service.full_per_s
         rate = found.rate_per_s
         both = rate is not None and rate.high is not None
         low, high = (rate.low, rate.high) if rate is not None else (None, None)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 
 from scipy.special import stdtrit
 
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search_limits import LightLoad
 from sojourn.errors import NoSuchRow, RunFolderError, ServiceError
-from sojourn.query.objectives import Objective, judge
+from sojourn.query.objectives import Objective, judge, surely_missed
 from sojourn.runs.assess_run import REQUESTS_FAILED
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import BATCHES
@@ -30,6 +31,7 @@ GROWN = 1.05  # throughput over that of half as many users, below which it is fu
 HARDLY_GROWN = 1.2  # the same, of a few users who wait: it is full soon
 LOOKS = 2  # one after the other that say so: a service that serves waiting requests together looks full to two users
 MOST_ERROR = 0.9
+BY_CHANCE = 4.0  # standard errors by which more users may get less than fewer without being disturbed
 LEAST_ERROR = 0.02  # of a throughput of so short a run, at the usual level, beside its interval
 
 
@@ -42,12 +44,15 @@ def light_load(
     Raises ServiceError where nothing good was answered.
     """
     alone = run(USERS[0])
-    most, response_s = _means(alone)
+    first, response_s = _means(alone)
     judged = judge(alone, objectives, whole=False)
-    missed = ", ".join(f"{one['objective']}: {one['shown']}" for one in judged if not one["met"])
+    sure = [surely_missed(alone, one) for one in objectives]
+    missed = ", ".join(
+        f"{one['objective']}: {one['shown']}" for one, by_far in zip(judged, sure, strict=True) if by_far
+    )
     if missed:
-        return LightLoad(most, response_s, missed)
-    waited, before, few, full = False, most, None, None
+        return LightLoad(first, response_s, missed)
+    rates, waited, few, full = [first], False, None, None
     hardly = 0  # looks one after the other at which it hardly grew
     for users in USERS[1:]:
         if few is not None and not saturate:
@@ -60,25 +65,41 @@ def light_load(
         except ServiceError:
             break  # as many are too many for it: what fewer users got is what it bears
         waited = waited or own_s > RISEN * response_s
-        hardly = hardly + 1 if waited and rate < HARDLY_GROWN * before else 0
+        hardly = hardly + 1 if waited and rate < HARDLY_GROWN * rates[-1] else 0
+        most = max(rates)
+        rates.append(rate)
         if hardly == LOOKS:
-            few = _full(folder, before, max(most, rate), level)
+            few = _full(folder, rates, level)
         if saturate and waited and rate < GROWN * most:
-            full = _full(folder, most, max(most, rate), level)
+            full = _full(folder, rates, level)
             break
-        before, most = rate, max(most, rate)
-    return LightLoad(max(few.value, most) if few else most, response_s, "", full, few)
+    return LightLoad(few.value if few else max(rates), response_s, "", full, few)
 
 
-def _full(folder: RunFolder, before_per_s: float, rate_per_s: float, level: float) -> RateInterval:
-    """What came; above, what is still to come where 1/X falls as 1/N does (balanced stations: Lazowska, 5.4)."""
+def _full(folder: RunFolder, rates_per_s: Sequence[float], level: float) -> RateInterval:
+    """By all looks, and the interval of the last; above, what is still to come where 1/X falls as 1/N does (balanced stations: Lazowska,
+    5.4). Of a slow service a look has few answers, and the largest of several such rates is too large."""
+    value, answers = _most(rates_per_s)
     low, _ = folder.metrics().interval("throughput")
-    error = max(LEAST_ERROR, 1 - low / rate_per_s if low is not None else 0.0)
-    # a run states its interval at the usual level, by Student's t of its batches
-    error *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / stdtrit(BATCHES - 1, (1 + USUAL_LEVEL) / 2))
+    if low is not None:
+        # a run states its interval at the usual level, by Student's t of its batches
+        error = max(LEAST_ERROR, 1 - low / max(rates_per_s))
+        error *= float(stdtrit(BATCHES - 1, (1 + level) / 2) / stdtrit(BATCHES - 1, (1 + USUAL_LEVEL) / 2))
+    else:
+        error = max(LEAST_ERROR, NormalDist().inv_cdf((1 + level) / 2) / math.sqrt(answers))
     error = min(error, MOST_ERROR)  # a lower end of 0 would tell nothing
-    grown = 1 / (2 / rate_per_s - 1 / before_per_s) if rate_per_s > before_per_s else rate_per_s
-    return RateInterval(rate_per_s, rate_per_s * (1 - error), max(rate_per_s * (1 + error), grown))
+    before = rates_per_s[-2]
+    grown = 1 / (2 / value - 1 / before) if before < value < 2 * before else value
+    return RateInterval(value, value * (1 - error), max(value * (1 + error), grown))
+
+
+def _most(rates_per_s: Sequence[float]) -> tuple[float, float]:
+    """The largest rate and its number of answers; with it the looks at more users which it exceeds by no more than chance: throughput does
+    not fall as users are added (Lazowska, 5), so that these are looks at the same."""
+    best = max(range(len(rates_per_s)), key=lambda k: rates_per_s[k])
+    most = rates_per_s[best]
+    same = [r for r in rates_per_s[best:] if most - r <= BY_CHANCE * math.sqrt((most + r) / LIGHT_S)]
+    return math.fsum(same) / len(same), math.fsum(same) * LIGHT_S
 
 
 def _means(folder: RunFolder) -> tuple[float, float]:

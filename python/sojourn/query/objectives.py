@@ -165,6 +165,25 @@ def _least(folder: RunFolder, one: Objective) -> float | None:
     return rows["low"][0] if rows.height else None
 
 
+def surely_missed(folder: RunFolder, one: Objective) -> bool:
+    """Whether a light run misses an upper limit by more than chance, at the usual level, of its window's responses; of one user these are
+    independent. What states no error is missed where its value is."""
+    requests = folder.frame("requests")
+    if one.met(_windowed(folder, one)):
+        return False
+    if requests is None or requests.is_empty() or one.relation not in ("<", "<="):
+        return True
+    if one.figure == "mean":
+        low, _ = folder.metrics().interval("response_time")
+        return low is None or not one.met(low)
+    if one.figure in ("errors", "rate"):
+        return True
+    start_s, end_s = folder.manifest["window_s"]
+    inside = in_window(responses(requests), (start_s, end_s))
+    above = inside.filter((pl.col("failure") > 0) | (pl.col("response_s") >= one.limit)).height
+    return share_interval(above, inside.height)[0] > 1 - one.q
+
+
 def _whole(folder: RunFolder, one: Objective) -> float | None:
     summary = folder.manifest["generator"]
     times = summary["latency"]["from_intended"]["to_done"]
