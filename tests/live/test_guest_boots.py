@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -18,6 +20,7 @@ from sojourn.lab.guest_command import GuestShape
 from sojourn.lab.guest_parts import guest_parts
 from sojourn.lab.guest_probe import probe_guest
 from sojourn.lab.process_tree import wait_until
+from sojourn.lab.worker_in_guest import guest_worker
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 PARTS = guest_parts()
@@ -104,4 +107,36 @@ def test_many_starts_leave_nothing(way: str) -> None:
     for _ in range(20 if way == "uml" else 3):
         with guest(PARTS, way, GuestShape(), script="tell ready\n$b sleep 1000\n"):
             pass
+    assert left() <= before
+
+
+PORT = 18090
+LINES = 3  # of a NIC: configuration, in, out
+WEB = {
+    "listen": ["10.0.1.15:80", "10.0.2.15:80"], "cores": [0, 1], "leading": [0, 1], "page_bytes": 1024, "demand": None, "seed": 1,
+}  # fmt: skip
+
+
+def test_a_service_in_a_guest_is_asked_through_its_nics(way: str) -> None:
+    """Each page is a packet in at least, and each NIC's interrupts are counted by the virtual CPU that they were given to."""
+    if way == "uml":
+        pytest.skip("user-mode-linux has no virtio ports")
+    before, shape = left(), GuestShape(cpus=2, memory_mib=384, ports=[PORT, PORT + 1])
+    config = {"network": None, "web": WEB}
+    with guest_worker(
+        PARTS, way, shape, "sojourn_cases.worker_kinds:web", config, cores=[0], interrupt_cores=[0, 1]
+    ) as made:
+        counted = made.interrupts()
+        for _ in range(20):
+            with urlopen(f"http://127.0.0.1:{PORT + 1}/item/7", timeout=20) as answer:
+                assert len(answer.read()) == 1024
+        after = made.interrupts()
+        grown = [now - then for now, then in zip(after["eth1"], counted["eth1"], strict=True)]
+        assert grown[1] >= 20 and grown[0] <= LINES, "a line is moved when it is next raised"
+        offset_s, error_s = made.clock_offset_s()
+        assert error_s < 1.0 and offset_s > 0
+        assert set(made.cpu_s()) == {"CPU 0", "CPU 1", "others"}
+        assert made.stop()["requests"] == 20
+        head, first = [json.loads(line) for line in made.samples.read_text().splitlines()[:2]]
+        assert head["cores"] == [0, 1] and set(first["cpu"]) == {"0", "1"}
     assert left() <= before

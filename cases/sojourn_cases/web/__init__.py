@@ -1,10 +1,10 @@
 """A web shop on cores that interrupts share, and the two-class model of Chen et al., ICPE 2014, beside what was run.
 
-Map: `web_shop` the system, `web_shop_simulated` the same on a virtual host · `web_service` how the shop is started, `serve_web` its
-command · `model_files` the models that are fitted (`priority.toml` and those beside it), as rivals · `fitted_web` one of them as a study
-asks it · `known_demands` what a request costs beside its known work · `web_configurations` what was run, by configuration ·
-`chen_table3`, `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data · `two_class_analysis` the
-lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
+Map: `web_shop` the system, `web_shop_simulated` the same on a virtual host, `web_guest` the same in a guest · `web_service` how the shop
+is started, `serve_web` its command · `model_files` the models that are fitted (`priority.toml` and those beside it), as rivals ·
+`fitted_web` one of them as a study asks it · `known_demands` what a request costs beside its known work · `web_configurations` what was
+run, by configuration · `chen_table3`, `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data ·
+`two_class_analysis` the lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
 """
 
 from sojourn import Case
@@ -13,6 +13,7 @@ CASE = Case(
     systems={
         "web": "sojourn_cases.web.web_shop:WebSystem",
         "web-virtual": "sojourn_cases.web.web_shop_simulated:WebVirtualSystem",
+        "web-guest": "sojourn_cases.web.web_guest:WebGuestSystem",
     },
     templates={
         "web-models": "sojourn_cases.web.model_files:TEMPLATE",
@@ -24,5 +25,9 @@ CASE = Case(
     },
     workers={"web": "sojourn_cases.worker_kinds:web"},
     commands={"serve": {"web": "sojourn_cases.web.serve_web:web"}},
-    studies={"web": "sojourn_cases:studies/web", "web-virtual": "sojourn_cases:studies/web-virtual"},
+    studies={
+        "web": "sojourn_cases:studies/web",
+        "web-virtual": "sojourn_cases:studies/web-virtual",
+        "web-vm": "sojourn_cases:studies/web-vm",
+    },
 )

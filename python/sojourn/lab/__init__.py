@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from sojourn.lab.emulated_network import MOST_BIT_PER_S as MOST_BIT_PER_S
     from sojourn.lab.emulated_network import NIC as NIC
     from sojourn.lab.emulated_network import EmulatedNetwork as EmulatedNetwork
+    from sojourn.lab.guest_command import GuestShape as GuestShape
+    from sojourn.lab.guest_parts import GuestParts as GuestParts
+    from sojourn.lab.guest_parts import guest_parts as guest_parts
+    from sojourn.lab.guest_probe import guest_kind as guest_kind
+    from sojourn.lab.guest_samples import merge_samples as merge_samples
     from sojourn.lab.namespaces import in_namespace as in_namespace
     from sojourn.lab.owned_folder import make_owned_folder as make_owned_folder
     from sojourn.lab.owned_folder import owned_folder as owned_folder
@@ -56,6 +61,8 @@ if TYPE_CHECKING:
     from sojourn.lab.slow_disk import MOST_DISK_BPS as MOST_DISK_BPS
     from sojourn.lab.slow_disk import SlowDisk as SlowDisk
     from sojourn.lab.slow_disk import slow_disk as slow_disk
+    from sojourn.lab.worker_in_guest import GuestWorker as GuestWorker
+    from sojourn.lab.worker_in_guest import guest_worker as guest_worker
     from sojourn.lab.worker_process import WorkerProcess as WorkerProcess
 else:
     from lazy_loader import attach
@@ -73,6 +80,11 @@ else:
             "cpu_topology": ["Core", "CorePlacement", "cores", "place"],
             "embedded_kv": ["EmbeddedKv"],
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
+            "guest_command": ["GuestShape"],
+            "guest_parts": ["GuestParts", "guest_parts"],
+            "guest_probe": ["guest_kind"],
+            "guest_samples": ["merge_samples"],
+            "worker_in_guest": ["GuestWorker", "guest_worker"],
             "namespaces": ["in_namespace"],
             "owned_folder": ["make_owned_folder", "owned_folder", "owner_of", "stale_folders"],
             "process_tree": ["GONE_S", "alive", "children", "how_ended", "send", "wait_until"],

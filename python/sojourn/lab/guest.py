@@ -64,6 +64,7 @@ def guest(
     script: str = PROBE,
     files: Mapping[str, tuple[bytes, int]] | None = None,
     ready_s: float = READY_S,
+    ports: Mapping[str, str] | None = None,
 ) -> Iterator[Guest]:
     """A guest that has said that it is ready, for as long as the block lasts.
 
@@ -81,7 +82,7 @@ def guest(
         with _folder() as folder:
             with _room():
                 (folder / IMAGE).write_bytes(image(parts, way, script, files))
-            with _running(parts, way, shape, folder, token, ready_s) as made:
+            with _running(parts, way, shape, folder, token, ready_s, ports or {}) as made:
                 yield made
     finally:
         registry.close()
@@ -115,11 +116,11 @@ def _room() -> Iterator[None]:
 
 @contextmanager
 def _running(
-    parts: GuestParts, way: str, shape: GuestShape, folder: Path, token: str, ready_s: float
+    parts: GuestParts, way: str, shape: GuestShape, folder: Path, token: str, ready_s: float, ports: Mapping[str, str]
 ) -> Iterator[Guest]:
     console = folder / CONSOLE
     config = {
-        "argv": command(parts, way, shape, folder / IMAGE), "cores": None, "groups": [], "folder": str(folder),
+        "argv": command(parts, way, shape, folder / IMAGE, ports), "cores": None, "groups": [], "folder": str(folder),
         "environment": {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TMPDIR": str(folder), MARK: token},
         "ready": {"printed": [str(console), READY]}, "ready_s": ready_s, "stop_signal": "SIGKILL", "grace_s": GONE_S,
         "log": str(console), "log_bytes": CONSOLE_BYTES, "secrets": [],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,16 +39,29 @@ class GuestShape:
             raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
 
 
-def command(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[str]:
-    """The words that boot a guest whose console is standard output."""
-    return _uml(parts, shape, image) if way == UML else _qemu(parts, way, shape, image)
+def command(
+    parts: GuestParts, way: str, shape: GuestShape, image: Path, ports: Mapping[str, str] | None = None
+) -> list[str]:
+    """The words that boot a guest whose console is standard output. `ports` (QEMU alone): "control", a socket of that name beside the
+    image, and "samples", a file, each with the name that the guest knows it by."""
+    return _uml(parts, shape, image) if way == UML else [*_qemu(parts, way, shape, image), *_ports(ports or {}, image)]
+
+
+def _ports(ports: Mapping[str, str], image: Path) -> list[str]:
+    words = ["-device", "virtio-serial-pci"] if ports else []
+    for name, known in ports.items():
+        there = f"path={image.parent / name}"
+        back = f"file,{there}" if name == "samples" else f"socket,{there},server=on,wait=off"
+        words += ["-chardev", f"{back},id={name}", "-device", f"virtserialport,chardev={name},name={known}"]
+    return words
 
 
 def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[str]:
     # arch-capabilities: a host that is itself virtual may offer it and then refuse it
     accel, cpu = ("kvm", "host,-arch-capabilities") if way == KVM else ("tcg,thread=multi", "max")
     words = [
-        str(parts.qemu), "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-sandbox", SANDBOX,
+        str(parts.qemu), "-nodefaults", "-no-user-config", "-no-reboot", "-name", "guest,debug-threads=on", "-display", "none",
+        "-sandbox", SANDBOX,
         "-accel", accel, "-machine", "q35", "-cpu", cpu, "-smp", str(shape.cpus), "-m", str(shape.memory_mib),
         "-serial", "stdio", "-kernel", str(parts.kernel), "-initrd", str(image),
         "-append", "console=ttyS0 quiet panic=-1 edd=off",

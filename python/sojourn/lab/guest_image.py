@@ -5,7 +5,6 @@ The archive is cpio's "newc" format, which the kernel unpacks (Documentation/dri
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import stat
 from collections.abc import Iterable, Mapping
@@ -88,7 +87,11 @@ def image(
     """The initramfs of a guest of this way, packed: busybox, the modules that it needs, `files`, and START with `script` as /init."""
     folder = parts.uml_modules if way == UML else parts.modules
     assert parts.busybox
-    order = load_order((folder / "modules.dep").read_text(), [*(() if way == UML else VIRTIO), *NFS]) if folder else []
+    order = (
+        load_order((folder / "modules.dep").read_text(), [*(() if way == UML else VIRTIO), *(() if files else NFS)])
+        if folder
+        else []
+    )
     unpacked = {f"modules.d/{Path(path).name.removesuffix('.xz')}": path for path in order}
     content = {
         "init": ((START + script).encode(), 0o755),
@@ -97,4 +100,4 @@ def image(
         **{name: (_module(folder / path), 0o644) for name, path in unpacked.items() if folder},
         **(files or {}),
     }
-    return gzip.compress(archive(content), 1, mtime=0)
+    return archive(content)

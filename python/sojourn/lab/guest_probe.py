@@ -58,6 +58,11 @@ def probe_guest(parts: GuestParts, way: str, dev: Path = Path("/dev")) -> GuestF
         return GuestFound(way, False, str(error.value), error.remedy if parts.missing(way) else "use another kind")
 
 
+def guest_kind(parts: GuestParts) -> str:
+    """The best kind of guest with several CPUs and NICs here: with KVM where one boots, else translated."""
+    return KVM if probe_guest(parts, KVM).good else TCG
+
+
 def found(booted: Guest, here_s: float) -> GuestFound:
     """What a guest said, beside the time of its loop on the host."""
     words = booted.said()

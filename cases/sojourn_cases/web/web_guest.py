@@ -1,0 +1,241 @@
+"""The web shop in a guest: its interrupts are those of real virtual NICs, counted by the guest's own kernel, and no work is put into them.
+
+Cores, NICs and interrupts are the guest's; the client is outside, on the host. A guest stays while cores, NICs and pages do. Its counters
+are the run's, on the host's clock; what the virtual machine used beyond what its guest did is the resource `hypervisor`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn.lab import GuestShape, GuestWorker, cores, guest_kind, guest_parts, guest_worker, merge_samples
+from sojourn.load import http_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
+from sojourn.study import Factor, LevelLoad, Point, System, Value
+from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups
+
+CALL = "sojourn_cases.worker_kinds:web"
+GUEST_PORT = 80
+MOST_CPUS = 4
+KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
+
+
+class WebGuestOptions(BaseModel):
+    """`[system]` of kind `web-guest`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for the
+    first NIC."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["web-guest"] = "web-guest"
+    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    memory_mib: int = Field(default=384, ge=256, le=65_536)
+    port: int = Field(default=18080, ge=1, le=65_531)
+    path: str = Field(default="/item/7", pattern=r"^/\S*$")
+    page_bytes: int = Field(default=2048, ge=1024, le=204_800)
+    page_s: float = Field(default=0.0, ge=0, le=0.01)
+    page: str = Field(default="exponential", pattern="^(deterministic|exponential)$")
+
+
+class WebGuestLoad(LevelLoad):
+    """`[load]`: as of a URL, with `connections` for each NIC."""
+
+    connections: int = Field(default=64, ge=1, le=1024)
+
+
+class WebGuestSystem(System):
+    """The web shop in a guest."""
+
+    options_type: ClassVar[type[BaseModel]] = WebGuestOptions
+    load_type: ClassVar[type[BaseModel]] = WebGuestLoad
+    alone: ClassVar[bool] = True
+
+    def __init__(self, options: WebGuestOptions, load: WebGuestLoad, folder: Path) -> None:
+        self.options, self.load = options, load
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        o = self.options
+        return {
+            **self.load.factors(),
+            "cores": Factor(default=2, low=1, high=MOST_CPUS),
+            "nics": Factor(default=1, low=1, high=MOST_NICS),
+            "interrupt_s": Factor(default=0.0, low=0.0, high=0.0),
+            "page_s": Factor(default=o.page_s, low=0.0, high=0.01),
+            "page_bytes": Factor(default=o.page_bytes, low=1024, high=204_800),
+        }
+
+    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
+        return at_work(self.load.settled(self.factors, given, place), self.factors)
+
+    def why_not(self, factors: Mapping[str, Value]) -> str:
+        return ""
+
+    @property
+    def resources(self) -> dict[str, MeasuredResource | None]:
+        return {"leading": None, "trailing": None, "hypervisor": None}
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        yield None
+
+    @contextmanager
+    def open(self, place: None) -> Iterator[WebGuestSession]:
+        parts = guest_parts()
+        way = guest_kind(parts) if self.options.guest == "auto" else self.options.guest
+        parts.check(way)
+        with ExitStack() as stack:
+            yield WebGuestSession(self, way, stack)
+
+
+@dataclass
+class WebGuestSession:
+    """Runs points, each on the guest of its configuration."""
+
+    system: WebGuestSystem
+    way: str
+    _stack: ExitStack
+    _kept: dict[str, Value] = field(default_factory=dict)
+    _running: GuestWorker | None = None
+
+    def conditions(self, point: Point) -> dict[str, Any]:
+        said = self.system.options.model_dump(exclude={"kind"})
+        load = self._load(point, 0)
+        return {"load": load, "machine": machine(), "conditions": {"system": said, "place": self.way}}
+
+    def run(self, point: Point, out: Path, seed: int) -> RunFolder:
+        worker = self._guest(point, seed)
+        placement = _placement(point)
+        about = {
+            "placement": placement, "lab": {"kind": "guest", "way": self.way, "host_cores": list(worker.cores)},
+            "conditions": self.conditions(point)["conditions"],
+        }  # fmt: skip
+        around = RunEnvironment(pids={"guest": worker.guest.pid}, manifest=about)
+        counted = _Counted(worker, out)
+        folder = execute(
+            out, self._load(point, seed), what=point.record(seed), around=around, service=counted,
+            interval_s=self.system.load.every_s,
+        )  # fmt: skip
+        groups = {
+            **core_groups(placement),
+            "machine": MeasuredResource(float(len(worker.cores)), pids=(worker.guest.pid,)),
+        }
+        add_resources(folder, groups, point.factors, _hypervisor(folder, len(worker.cores)))
+        return folder
+
+    def _guest(self, point: Point, seed: int) -> GuestWorker:
+        wanted = {name: point.factors.get(name, self.system.factors[name].default) for name in KEPT}
+        if self._running is None or wanted != self._kept:
+            self._stack.close()  # one at a time
+            self._running, self._kept = self._stack.enter_context(self._started(wanted, seed)), wanted
+        return self._running
+
+    def _started(self, wanted: Mapping[str, Any], seed: int) -> Any:
+        o, nics, cpus = self.system.options, int(wanted["nics"]), int(wanted["cores"])
+        leading = _interrupts(cpus, nics)
+        web = {
+            "listen": [f"10.0.{k + 1}.15:{GUEST_PORT}" for k in range(nics)], "cores": list(range(cpus)), "leading": leading,
+            "pinned": True, "threads_per_core": 1, "page_bytes": wanted["page_bytes"], "seed": seed, "out": None, "backend": None,
+            "demand": {"kind": o.page, "mean": wanted["page_s"]} if wanted["page_s"] else None,
+        }  # fmt: skip
+        shape = GuestShape(cpus, o.memory_mib, [o.port + k for k in range(nics)], GUEST_PORT)
+        return guest_worker(
+            guest_parts(), self.way, shape, CALL, {"network": None, "web": web}, cores=[core.number for core in cores()],
+            interrupt_cores=leading, interval_s=self.system.load.every_s,
+        )  # fmt: skip
+
+    def _load(self, point: Point, seed: int) -> dict[str, Any]:
+        """A lane a NIC, with an equal share of the load."""
+        load, nics, factors = self.system.load, int(point.factors["nics"]), point.factors
+        rate, users = factors.get("rate_per_s"), factors.get("users")
+        level: dict[str, Any] = (
+            {"rate_per_s": float(rate) / nics}
+            if rate
+            else {"users": max(1, int(users or 0) // nics), "think_s": float(factors["think_s"])}
+        )
+        configs = [
+            http_load(
+                [f"http://127.0.0.1:{self.system.options.port + k}{self.system.options.path}"], **level,
+                duration_s=load.duration_s, connections=load.connections, seed=seed, timeout_s=load.timeout_s,
+            )
+            for k in range(nics)
+        ]  # fmt: skip
+        return {**configs[0], "lanes": [config["lanes"][0] for config in configs], "realtime": True}
+
+
+def _interrupts(cpus: int, nics: int) -> list[int]:
+    """The virtual CPU of each NIC's interrupts: 0 for the first, then the others in turn."""
+    return [k % cpus for k in range(nics)]
+
+
+def _placement(point: Point) -> dict[str, Any]:
+    """As a lab of namespaces says it; the client has no core of the guest."""
+    cpus, nics = int(point.factors["cores"]), int(point.factors["nics"])
+    return {
+        "server": list(range(cpus)), "interrupts": _interrupts(cpus, nics), "client": [], "client_shares": False, "observer": None,
+    }  # fmt: skip
+
+
+class _Counted:
+    """A guest as the service of one run: when it ends, the guest's counters are put in the place of the host's."""
+
+    def __init__(self, worker: GuestWorker, run: Path) -> None:
+        self._worker, self._run = worker, run
+        self._interrupts, self._cpu_s, self._began_s = worker.interrupts(), worker.cpu_s(), time.monotonic()
+        self._summary: dict[str, Any] | None = None
+
+    @property
+    def pids(self) -> dict[str, int]:
+        return {"guest": self._worker.guest.pid}
+
+    def stop(self) -> dict[str, Any]:
+        """Interrupts of each NIC by virtual CPU, CPU time on the host of each virtual CPU and of all else of the virtual machine, s, over
+        `over_s`; the offset of the clocks and its error."""
+        if self._summary is None:
+            over_s = time.monotonic() - self._began_s
+            cpu_s, interrupts = self._worker.cpu_s(), self._worker.interrupts()
+            offset_s, error_s = self._worker.clock_offset_s()
+            samples = self._run / "host.ndjson"
+            if samples.exists():
+                merge_samples(self._worker.samples, samples, offset_s, samples)
+            counted = {
+                nic: [now - then for now, then in zip(after, self._interrupts[nic], strict=True)]
+                for nic, after in interrupts.items()
+            }
+            used = {name: now - self._cpu_s.get(name, 0.0) for name, now in cpu_s.items()}
+            self._summary = {
+                "interrupts": counted, "cpu_s": used, "over_s": over_s, "clock_offset_s": offset_s, "clock_error_s": error_s,
+            }  # fmt: skip
+        return self._summary
+
+
+def _hypervisor(folder: RunFolder, host_cores: int) -> Iterator[dict[str, Any]]:
+    """Of the virtual machine on the host what its guest's CPUs did not do: its own threads, and what a virtual CPU's thread used beyond
+    the busy time that the guest saw. And what the guest took for busy time while its virtual CPU had no core: `stolen K`.
+
+    The busy times are of the window, the CPU times of the whole run."""
+    frame, told = folder.frame("metrics"), folder.manifest["service"]
+    if frame is None:
+        return
+    known = frame.filter(pl.col("metric").is_in(["utilisation", "throughput"]), pl.col("class") == "")
+    value = {(row["station"], row["metric"]): row["value"] for row in known.iter_rows(named=True)}
+    over_s, rate = told["over_s"], value.get(("", "throughput"))
+    own = sum(used for name, used in told["cpu_s"].items() if not name.startswith("CPU ")) / over_s
+    for name, used in told["cpu_s"].items():
+        number = name.removeprefix("CPU ")
+        inside = value.get((f"core {number}", "utilisation"))
+        if inside is None:
+            continue
+        own += max(0.0, used / over_s - inside)
+        yield metrics_row("utilisation", max(0.0, inside - used / over_s), station=f"stolen {number}", unit="1")
+    yield metrics_row("utilisation", own / host_cores, station="hypervisor", unit="1")
+    if rate:
+        yield metrics_row("service_demand", own / rate, station="hypervisor")

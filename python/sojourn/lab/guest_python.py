@@ -1,0 +1,58 @@
+"""This machine's Python as files for a guest: what a worker needs, found by importing it once and looking at what that opened."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from sojourn.errors import LabError
+from sojourn.lab import guest_main
+from sojourn.lab.guest_parts import WHAT
+
+LIMIT_S = 60.0
+# os: what guest_main imports late
+ASK = """
+import importlib, json, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+import json, os, signal, time, sojourn.lab.guest_main
+from sojourn import _native
+mapped = {line.split(None, 5)[-1].strip() for line in open("/proc/self/maps") if "/" in line}
+loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+print(json.dumps({"files": sorted(mapped | loaded - {None}), "path": sys.path[1:], "home": [sys.base_prefix, sys.base_exec_prefix]}))
+"""
+LINKER = "/lib64/ld-linux-x86-64.so.2"
+
+
+def python_files(modules: list[str]) -> tuple[dict[str, tuple[bytes, int]], list[str]]:
+    """Path → content and mode of the interpreter, its libraries and the sources of `modules` with all that they import, at the places
+    that they have here; and the path of modules to set.
+
+    Raises:
+        LabError: they cannot be imported.
+    """
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, *modules], capture_output=True, text=True, check=False, timeout=LIMIT_S
+    )
+    if asked.returncode:
+        raise LabError(asked.stderr.strip().splitlines()[-1], WHAT, "install what it names")
+    found = json.loads(asked.stdout)
+    files = {path: Path(path) for path in found["files"] if Path(path).is_file()}
+    if Path(LINKER).exists():
+        files[LINKER] = Path(LINKER)
+    for library in [path for path in files if "/lib/x86_64-linux-gnu/" in path]:
+        files[f"/lib/x86_64-linux-gnu/{Path(library).name}"] = Path(library)  # where the linker looks
+    files[guest_main.__file__] = Path(guest_main.__file__)
+    packed = {
+        path.lstrip("/"): (file.read_bytes(), 0o755 if os.access(file, os.X_OK) else 0o644)
+        for path, file in files.items()
+    }
+    return packed, found["path"]
+
+
+def interpreter() -> str:
+    """Where the interpreter itself is, behind the links of a virtual environment."""
+    return os.path.realpath(sys.executable)

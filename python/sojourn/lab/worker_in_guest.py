@@ -1,0 +1,164 @@
+"""A worker in a guest: a service of ours in a virtual machine with NICs of its own, as `WorkerProcess` is one beside us.
+
+Its counters come through a virtio port into a file, orders and answers through another; both clocks are compared by asking.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError, LabError
+from sojourn.lab import guest_main
+from sojourn.lab.guest import Guest, guest
+from sojourn.lab.guest_command import GuestShape
+from sojourn.lab.guest_parts import UML, WHAT, GuestParts
+from sojourn.lab.guest_python import interpreter, python_files
+
+ANSWER_S = 20.0
+OTHERS = "others"
+ASKED = 9  # times for the clock
+PORTS = {"control": guest_main.CONTROL, "samples": guest_main.SAMPLES}
+
+
+@dataclass
+class GuestWorker:
+    """`samples`: the guest's counters, a line each; `cores`: of the host, of each virtual CPU."""
+
+    guest: Guest
+    samples: Path
+    cores: Sequence[int]
+    _socket: socket.socket
+    _summary: Any = field(default=None)
+
+    def ask(self, order: str) -> Any:
+        """An answer of the guest.
+
+        Raises:
+            LabError: it does not answer: it is frozen, or gone.
+        """
+        try:
+            self._socket.sendall(order.encode() + b"\n")
+            answer = b""
+            while not answer.endswith(b"\n"):
+                data = self._socket.recv(1 << 16)
+                if not data:
+                    raise LabError("the guest is gone", WHAT, "see its console")
+                answer += data
+        except OSError as error:
+            raise LabError(f"the guest does not answer: {error}", WHAT, "start it again") from None
+        return json.loads(answer)
+
+    def clock_offset_s(self) -> tuple[float, float]:
+        """What to add to times of the guest to have CLOCK_MONOTONIC of the host, and by how much that can be wrong: of some questions
+        the one answered soonest (Cristian, Distributed Computing 3, 1989, p. 146)."""
+        best = (0.0, float("inf"))
+        for _ in range(ASKED):
+            before_s = time.monotonic()
+            there_s = float(self.ask("clock"))
+            half_s = (time.monotonic() - before_s) / 2
+            best = min(best, (before_s + half_s - there_s, half_s), key=lambda one: one[1])
+        return best
+
+    def interrupts(self) -> dict[str, list[int]]:
+        """NIC → its interrupts so far, by virtual CPU."""
+        told = self.ask("interrupts")
+        return nic_interrupts(told["text"], told["lines"])
+
+    def cpu_s(self) -> dict[str, float]:
+        """CPU time on the host so far, s: of the thread of each virtual CPU ("CPU 0"), and of all other threads ("others")."""
+        return thread_cpu_s(self.guest.pid)
+
+    def stop(self) -> Any:
+        """Ends the service in good order; its own summary."""
+        if self._summary is None:
+            self._summary = self.ask("stop")
+        return self._summary
+
+
+def nic_interrupts(text: str, lines: dict[str, list[int]]) -> dict[str, list[int]]:
+    """NIC → its interrupts by CPU, of /proc/interrupts: a head of CPUs, then a row a line: number, a count a CPU, names."""
+    cpus = len(text.splitlines()[0].split())
+    rows = {words[0].rstrip(":"): words[1 : 1 + cpus] for words in map(str.split, text.splitlines()[1:]) if words}
+    return {
+        nic: [sum(int(rows[str(line)][cpu]) for line in own if str(line) in rows) for cpu in range(cpus)]
+        for nic, own in lines.items()
+    }
+
+
+@contextmanager
+def guest_worker(
+    parts: GuestParts,
+    way: str,
+    shape: GuestShape,
+    call: str,
+    config: dict[str, Any],
+    *,
+    cores: Sequence[int],
+    interrupt_cores: Sequence[int],
+    interval_s: float = 0.1,
+    ready_s: float = 120.0,
+) -> Iterator[GuestWorker]:
+    """A guest in which the worker `call` ("module:function") runs with `config` and has said that it is ready. `cores`: of the host,
+    one for each virtual CPU; `interrupt_cores`: the virtual CPU of each NIC's interrupts.
+
+    Raises:
+        InputError: no such guest. LabError: it cannot be had, or did not become ready.
+    """
+    if way == UML:
+        raise InputError("user-mode-linux has no virtio ports", WHAT, "take a guest of QEMU: kvm or tcg")
+    files, path = python_files([call.partition(":")[0]])
+    nics = [{"name": f"eth{k}", "core": core} for k, core in enumerate(interrupt_cores)]
+    told = {"path": path, "call": call, "config": config, "nics": nics, "interval_s": interval_s}
+    files |= {"guest.json": (json.dumps(told).encode(), 0o644)}
+    with guest(parts, way, shape, script(len(nics)), files, ready_s, PORTS) as booted, _control(booted) as control:
+        pin(booted.pid, cores)
+        yield GuestWorker(booted, booted.console.parent / "samples", cores, control)
+
+
+def script(nics: int) -> str:
+    """What the guest's shell does: its NICs, then our program, which says `ready`."""
+    up = "".join(f"$b ifconfig eth{k} 10.0.{k + 1}.15 netmask 255.255.255.0 up\n" for k in range(nics))
+    begin = "$b ifconfig lo 127.0.0.1 up\nexport PYTHONDONTWRITEBYTECODE=1\nulimit -n 65536\n"
+    return f"{up}{begin}{interpreter()} -S -E {guest_main.__file__}\ntell ended\n$b poweroff -f\n"
+
+
+@contextmanager
+def _control(booted: Guest) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(ANSWER_S)
+        control.connect(str(booted.console.parent / "control"))
+        yield control
+
+
+def _threads(pid: int, proc: Path) -> Iterator[tuple[int, str]]:
+    """Thread → "CPU K" of one of a virtual CPU (QEMU names it "CPU 0/TCG" or "CPU 0/KVM"), else "others"."""
+    for task in (proc / str(pid) / "task").iterdir():
+        with suppress(OSError):  # it has ended meanwhile
+            name = (task / "comm").read_text().partition("/")[0].strip()
+            yield int(task.name), name if name.startswith("CPU ") else OTHERS
+
+
+def thread_cpu_s(pid: int, proc: Path = Path("/proc")) -> dict[str, float]:
+    """See `GuestWorker.cpu_s`: run time of proc_pid_schedstat, ns."""
+    used: dict[str, float] = {}
+    for thread, name in _threads(pid, proc):
+        with suppress(OSError):
+            run_ns = (proc / str(pid) / "task" / str(thread) / "schedstat").read_text().split()[0]
+            used[name] = used.get(name, 0.0) + int(run_ns) / 1e9
+    return used
+
+
+def pin(pid: int, cores: Sequence[int], proc: Path = Path("/proc")) -> None:
+    """Each virtual CPU's thread on its core of the host; all others of the machine on any of them."""
+    for thread, name in _threads(pid, proc):
+        number = name.removeprefix("CPU ")
+        own = {cores[int(number) % len(cores)]} if number.isdigit() else set(cores)
+        os.sched_setaffinity(thread, own)
