@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sojourn.lab import GuestShape, GuestWorker, cores, guest_kind, guest_parts, guest_worker, merge_samples
 from sojourn.load import http_load
 from sojourn.measure import RunEnvironment, execute, machine
-from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
+from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, System, Value
 from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups
 
@@ -221,21 +221,23 @@ def _hypervisor(folder: RunFolder, host_cores: int) -> Iterator[dict[str, Any]]:
     """Of the virtual machine on the host what its guest's CPUs did not do: its own threads, and what a virtual CPU's thread used beyond
     the busy time that the guest saw. And what the guest took for busy time while its virtual CPU had no core: `stolen K`.
 
-    The busy times are of the window, the CPU times of the whole run."""
-    frame, told = folder.frame("metrics"), folder.manifest["service"]
-    if frame is None:
+    Of the window; what of the machine's CPU time each thread had is that of the whole run."""
+    frame, cpu_s = folder.frame("metrics"), folder.manifest["service"]["cpu_s"]
+    used = busy_per_s(folder).get(("procs", str(folder.manifest["pids"]["guest"]), "run_s"))
+    if frame is None or used is None or not sum(cpu_s.values()):
         return
     known = frame.filter(pl.col("metric").is_in(["utilisation", "throughput"]), pl.col("class") == "")
     value = {(row["station"], row["metric"]): row["value"] for row in known.iter_rows(named=True)}
-    over_s, rate = told["over_s"], value.get(("", "throughput"))
-    own = sum(used for name, used in told["cpu_s"].items() if not name.startswith("CPU ")) / over_s
-    for name, used in told["cpu_s"].items():
+    rate = value.get(("", "throughput"))
+    each = {name: used * own_s / sum(cpu_s.values()) for name, own_s in cpu_s.items()}
+    own = sum(share for name, share in each.items() if not name.startswith("CPU "))
+    for name, share in each.items():
         number = name.removeprefix("CPU ")
         inside = value.get((f"core {number}", "utilisation"))
         if inside is None:
             continue
-        own += max(0.0, used / over_s - inside)
-        yield metrics_row("utilisation", max(0.0, inside - used / over_s), station=f"stolen {number}", unit="1")
+        own += max(0.0, share - inside)
+        yield metrics_row("utilisation", max(0.0, inside - share), station=f"stolen {number}", unit="1")
     yield metrics_row("utilisation", own / host_cores, station="hypervisor", unit="1")
     if rate:
         yield metrics_row("service_demand", own / rate, station="hypervisor")

@@ -54,13 +54,17 @@ def folder(cpu_s: dict[str, float], **shares: float) -> Any:
         for name, value in shares.items()
     ]
     rows.append({"station": "", "class": "", "metric": "throughput", "value": 100.0})
-    return SimpleNamespace(frame=lambda _: pl.DataFrame(rows), manifest={"service": {"over_s": 10.0, "cpu_s": cpu_s}})
+    return SimpleNamespace(
+        frame=lambda _: pl.DataFrame(rows), manifest={"service": {"cpu_s": cpu_s}, "pids": {"guest": 7}}
+    )
 
 
-def test_what_the_hypervisor_used_and_what_it_took() -> None:
-    """In 10 s: CPU 0 ran 6 s for a guest that was busy 50 %, so 1 s was the hypervisor's; CPU 1 ran 2 s for one busy 40 %, so it lacked a
-    core in 20 % of the time; other threads ran 3 s. 0.4 cores of 2, and 4 ms for each of 100 requests a second."""
-    one = folder({"CPU 0": 6.0, "CPU 1": 2.0, "others": 3.0}, core_0=0.5, core_1=0.4)
+def test_what_the_hypervisor_used_and_what_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine used 1.1 cores in the window, its threads as 6 : 2 : 3. CPU 0 had 0.6 for a guest that was busy 50 %, so 0.1 was the
+    hypervisor's; CPU 1 had 0.2 for one busy 40 %, so it lacked a core in 20 % of the time; other threads had 0.3. 0.4 cores of 2, and
+    4 ms for each of 100 requests a second."""
+    monkeypatch.setattr(web_guest, "busy_per_s", lambda _: {("procs", "7", "run_s"): 1.1})
+    one = folder({"CPU 0": 60.0, "CPU 1": 20.0, "others": 30.0}, core_0=0.5, core_1=0.4)
     found = {(row["station"], row["metric"]): row["value"] for row in web_guest._hypervisor(one, 2)}
     assert found == {
         ("stolen 0", "utilisation"): 0.0,
