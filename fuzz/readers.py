@@ -138,9 +138,9 @@ def run_list(data: bytes) -> None:
 
 
 def trace(data: bytes) -> None:
-    from sojourn.fit.trace_visits import trace_visits
+    from sojourn.traces import read_traces
 
-    trace_visits(as_file("trace.json", data))
+    read_traces([as_file("trace.json", data)]).to_toml()
 
 
 READERS: dict[str, Reader] = {

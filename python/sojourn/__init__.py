@@ -8,7 +8,7 @@ Table      Metrics
 Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
 Check      check: the laws asked of results that any load tool wrote
 Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
-Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; trace_visits
+Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; read_traces, trace_visits
 Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
            Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from sojourn.study.system import Session as Session
     from sojourn.study.system import System as System
     from sojourn.table import Metrics as Metrics
+    from sojourn.traces.observed_traces import read_traces as read_traces
 
 _MODEL = (
     "Breakdowns NumberByFactor Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
@@ -150,6 +151,7 @@ _HOMES = {
     "FitTemplate": "study.fit_templates",
     "MeasuredResource": "runs.resources",
     "VirtualSystem": "study.kinds.simulated_model",
+    "read_traces": "traces.observed_traces",
     "trace_visits": "fit.trace_visits",
     "Metrics": "table",
 }

@@ -26,8 +26,9 @@ from sojourn.traces.visits import visits
 
 @dataclass(frozen=True)
 class ObservedTraces:
-    """`classes` by name, the most frequent first; `operations`, those that took the most time first; `calls`: the call graph;
-    `stations`: name in the model → service; `spans`, `traces`: counts; `notes`: what these traces cannot tell."""
+    """`classes` by name, the most frequent first; `operations`, those that took the most time first; `calls`: the call graph; `stations`:
+    name in the model → service; `spans`, `traces`: counts; `without_root`: traces that are left out; `notes`: what these traces cannot
+    tell; `requests`: each, for windows of them."""
 
     classes: Mapping[str, TraceClass]
     operations: Sequence[Operation]
@@ -37,6 +38,7 @@ class ObservedTraces:
     traces: int
     notes: Sequence[str]
     formats: Sequence[str]
+    without_root: int
     requests: TraceRequests = field(repr=False, compare=False)
 
     @cached_property
@@ -96,7 +98,18 @@ def _observed(files: TraceFiles, sampled: float | None, source: str) -> Observed
     said = notes(files, linked, found, times, weight, kinds, sampled)
     operations = _operations(table, found.of, times.self_s, weight, names)
     requests = _requests(table, linked.roots, kinds, weight)
-    return ObservedTraces(classes, operations, calls, stations, len(table), table.traces, said, files.formats, requests)
+    return ObservedTraces(
+        classes,
+        operations,
+        calls,
+        stations,
+        len(table),
+        table.traces,
+        said,
+        files.formats,
+        linked.without_root,
+        requests,
+    )
 
 
 def _requests(table: SpanTable, roots: Index, kinds: RequestClasses, weight: Array) -> TraceRequests:

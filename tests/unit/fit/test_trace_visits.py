@@ -68,28 +68,6 @@ def test_one_object_with_words_for_kinds_is_read_too(tmp_path: Path) -> None:
     assert found.visits == {"site": {"home": 1.0}, "postgresql": {"home": 1.0}}
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (json.dumps(LINES[0]) + "\n{oops\n", r"traces.json:2: .*; give OTLP/JSON"),
-        (
-            '{"resourceSpans": [{"resource": [{}]}]}',
-            "traces.json:1: resource without objects",
-        ),  # these four by make fuzz
-        ('{"resourceSpans": ["x"]}', "traces.json:1: resourceSpans without objects"),
-        ('{"resourceSpans": [{"scopeSpans": {"spans": 1}}]}', "traces.json:1: scopeSpans without objects"),
-        ('{"resourceSpans": [{"resource": {"attributes": [7]}}]}', "traces.json:1: attributes without objects"),
-        (json.dumps(LINES[0]) + "\n[]\n", r"traces.json:2: no resourceSpans; give OTLP/JSON"),
-        (json.dumps(exported("", span(1, 1, None, "a"))), r"traces.json:1: spans without service.name; set it"),
-        (json.dumps(exported("a", {"name": "b"})), r"traces.json:1: span 'b' without traceId or spanId"),
-        (json.dumps(LINES[-1]), r"traces.json: 1 traces, none with its root and all parents; export whole traces"),
-    ],
-)
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        trace_visits(written(tmp_path / "traces.json", text))
-
-
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file or directory; give OTLP/JSON"):
         trace_visits(tmp_path / "none.json")
