@@ -54,10 +54,10 @@ def visits(table: SpanTable, linked: LinkedSpans) -> Visits:
             found.append((i, service, True, caller, up >= 0 and is_asynchronous(table, up, i)))
         if kind not in (CLIENT, PRODUCER):
             continue
-        below = by_parent[edges[i] : edges[i + 1]]
-        if (table.service[below] != service).any():
+        below = by_parent[edges[i] : edges[i + 1]].tolist()
+        if any(table.service[child] != service for child in below):
             of[i] = -1
-        elif not np.isin(table.kind[below], (CLIENT, PRODUCER)).any():
+        elif not any(table.kind[child] in (CLIENT, PRODUCER) for child in below):
             if (like := targets.get(_like(table, i))) is not None:
                 found.append((i, like, False, service, kind == PRODUCER))
                 of[i] = -1
