@@ -1,6 +1,7 @@
 """`capacity`: how much load a service bears within an objective, found by few runs that a model chooses.
 
 capacity          a service at a URL: measured, fitted, answered
+capacity_of_runs  the same from runs that are there, without any load
 search            the same for whatever makes a run at a rate
 Capacity          the answer; `capacity_document` as a report, `junit_cases` for a test reporter
 SearchLimits      how many runs, how long, how far
@@ -11,6 +12,7 @@ from sojourn.capacity.capacity_report import capacity_document, junit_cases, wri
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.light_load import light_load
 from sojourn.capacity.rate_interval import RateInterval
+from sojourn.capacity.recorded_capacity import capacity_of_runs
 from sojourn.capacity.search import search
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 
@@ -21,6 +23,7 @@ __all__ = [
     "RateInterval",
     "SearchLimits",
     "capacity",
+    "capacity_of_runs",
     "capacity_document",
     "junit_cases",
     "light_load",

@@ -24,14 +24,17 @@ BATCHES, LEAST_ABOVE = 20, 5  # of a run; requests above a quantile, below which
 TAIL_REQUESTS = 50  # that tell how an exponential tail falls
 
 
-def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Objective]) -> CapacityRun:
-    """A judged run at a rate."""
-    judged = judge(folder, objectives, whole=False)
+def capacity_run(
+    folder: RunFolder, rate_per_s: float, objectives: Sequence[Objective], keep: bool = True
+) -> CapacityRun:
+    """A judged run at a rate. `keep`: the verdict on the objectives goes into its manifest."""
+    judged = judge(folder, objectives, whole=False, keep=keep)
     seen = {one.figure: row["value"] for one, row in zip(objectives, judged, strict=True)}
     done, response = (_row(folder, metric) for metric in ("throughput", "response_time"))
     times_s = answered_s(folder)
     by_batches = mean_error(times_s) if times_s is not None else None
-    error = math.hypot(max(_error(response), by_batches or 0.0), lateness_error(folder.manifest).error)
+    requests = _requests(folder, float(done["value"] or 0.0)) if times_s is None else len(times_s) * folder.sample_every
+    error = math.hypot(max(_error(response, requests), by_batches or 0.0), lateness_error(folder.manifest).error)
     quantiles = [one for one in objectives if one.figure[0] == "p"]
     missed = any(not row["met"] and "least" not in row for row in judged)
     return CapacityRun(
@@ -40,7 +43,7 @@ def capacity_run(folder: RunFolder, rate_per_s: float, objectives: Sequence[Obje
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
         {one.figure: own for one in quantiles if (own := _quantile_error(folder, times_s, one, seen[one.figure]))},
         {name: _late(folder, q).factor for name, q in [("mean", 0.0), *((one.figure, one.q) for one in quantiles)]},
-        0 if times_s is None else len(times_s) * folder.sample_every,
+        requests,
     )  # fmt: skip
 
 
@@ -76,14 +79,19 @@ def _row(folder: RunFolder, metric: str) -> dict[str, float | None]:
     return {"value": None, "low": None, "high": None, "level": None}
 
 
-def _error(row: Mapping[str, float | None]) -> float:
-    """Relative standard error of a mean; that of a guess where nobody knows."""
+def _requests(folder: RunFolder, done_per_s: float) -> int:
+    """Of a window that was observed: its counters told how many, and no request has a record."""
+    begin_s, end_s = folder.manifest.get("window_s") or (0.0, 0.0)
+    return round(done_per_s * (end_s - begin_s)) if "observed" in folder.manifest else 0
+
+
+def _error(row: Mapping[str, float | None], requests: int) -> float:
+    """Relative standard error of a mean. Where nobody says it, that of independent exponential times, which `as_modelled` makes no
+    smaller than waiting does; a guess where not even their number is known."""
     value, low, high = row["value"], row["low"], row["high"]
-    return (
-        standard_error(low, high, row["level"] or USUAL_LEVEL) / value
-        if value and low is not None and high is not None
-        else GUESSED
-    )
+    if value and low is not None and high is not None:
+        return standard_error(low, high, row["level"] or USUAL_LEVEL) / value
+    return 1 / math.sqrt(requests) if requests else GUESSED
 
 
 def _quantile_error(

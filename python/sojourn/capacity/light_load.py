@@ -36,16 +36,17 @@ LEAST_ERROR = 0.02  # of a throughput of so short a run, at the usual level, bes
 
 
 def light_load(
-    run: Callable[[int], RunFolder], objectives: Sequence[Objective], saturate: bool = False, level: float = USUAL_LEVEL
-) -> LightLoad:
+    run: Callable[[int], RunFolder], objectives: Sequence[Objective], saturate: bool = False, level: float = USUAL_LEVEL,
+    keep: bool = True,
+) -> LightLoad:  # fmt: skip
     """One user, then twice as many, until they wait for each other and the throughput hardly grew; with `saturate` until it grew no more.
 
-    `run`: users → a judged run folder of `LIGHT_S`. `level`: of the interval of that throughput.
+    `run`: users → a judged run folder of `LIGHT_S`. `level`: of the interval of that throughput. `keep`: as of `judge`.
     Raises ServiceError where nothing good was answered.
     """
     alone = run(USERS[0])
     first, response_s = _means(alone)
-    judged = judge(alone, objectives, whole=False)
+    judged = judge(alone, objectives, whole=False, keep=keep)
     sure = [surely_missed(alone, one) for one in objectives]
     missed = ", ".join(
         f"{one['objective']}: {one['shown']}" for one, by_far in zip(judged, sure, strict=True) if by_far

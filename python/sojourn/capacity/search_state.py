@@ -12,7 +12,7 @@ from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.short_run_error import as_modelled, with_their_errors
 from sojourn.capacity.users_evidence import UsersEvidence
 from sojourn.errors import SojournError
-from sojourn.fit import FittedModel, observe_runs
+from sojourn.fit import FitRuns, FittedModel, observe_runs
 from sojourn.fit.model_selection import choose_model
 from sojourn.query.objectives import Objective
 from sojourn.runs.run_folder import RunFolder
@@ -35,7 +35,7 @@ class SearchState:
 
 
 def state_of(
-    folders: Sequence[RunFolder],
+    folders: Sequence[RunFolder] | FitRuns,
     runs: Sequence[CapacityRun],
     objectives: Sequence[Objective],
     level: float,
@@ -48,7 +48,8 @@ def state_of(
         return before
     seen = [*before.runs, *as_modelled(runs[len(before.runs) :], before.fitted)]
     try:
-        chosen = choose_model(with_their_errors(observe_runs(folders), seen))
+        own = folders if isinstance(folders, FitRuns) else observe_runs(folders)
+        chosen = choose_model(with_their_errors(own, seen))
     except SojournError as error:
         return replace(before, why=f"no model: {error.value}; {error.remedy}")
     fitted = chosen.best

@@ -62,7 +62,8 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
     watched = [one for one in watched if not (one.thread and saturation.low > MOST_BUSY * one.rate_per_s)]
     if not watched:
         text = "what limits it is not known: no resource of the service was measured"
-        return ServiceLimit("", 0.0, "", 0.0, PIDS, f"{text}; one more run would show it: {PIDS}")
+        run = SERIES if any("observed" in one.manifest for one in folders) else PIDS
+        return ServiceLimit("", 0.0, "", 0.0, run, f"{text}; one more run would show it: {run}")
     first, later = watched[0], watched[1:2]
     limits = is_limit(first.rate_per_s, (saturation.value, saturation.low, saturation.high))
     value = percent(saturation.value / first.rate_per_s, 0)
@@ -82,6 +83,7 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
 
 
 PIDS = "the same with --pids or --cgroup of the service's processes"
+SERIES = "the same hours observed with the CPU time of the service ([resources] of the map, or a utilisation series)"
 WORKERS = "the same with twice the workers, and --factor workers=N: if a lock or a service behind it is the limit, the rate does not rise"
 
 

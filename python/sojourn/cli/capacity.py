@@ -16,7 +16,7 @@ from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
 from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
-from sojourn.errors import ObjectiveMissed
+from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import values
 from sojourn.terminal import say
@@ -25,12 +25,18 @@ from sojourn.units import USUAL_LEVEL, duration_s, share
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
 
+OF_RUNS = ("url", "recorded", "objective", "what_if", "level", "at_least", "out", "as_json", "markdown", "junit")
 Command = HttpCommand  # what `app` takes for this verb
 
 
 @with_options(HttpOptions, only=http.OF_ONE_REQUEST)
 def capacity(
-    url: Annotated[str, typer.Argument(help="http://host:port/path")],
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(help="http://host:port/path; with --from none", show_default=False)] = "",
+    recorded: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="answers from run folders or observed windows that are there, without any load", show_default=False),
+    ] = None,
     objective: http.Objectives = None,
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
     runs: Annotated[int, typer.Option(help="runs at most")] = 8,
@@ -70,10 +76,16 @@ def capacity(
     users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --at-least is not met; 8: cannot
     tell.
     """
-    from sojourn.capacity import SearchLimits, capacity_document, junit_cases, write_report
+    from sojourn.capacity import SearchLimits, write_report
     from sojourn.capacity import capacity as find
     from sojourn.runs.watched_resources import watched
 
+    if recorded:
+        _refuse_load(context, url)
+        check_files(markdown, junit)
+        return _from_runs(recorded, objective or [], what_if or [], level, at_least, out, as_json, markdown, junit)
+    if not url:
+        raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from with run folders")
     limits = SearchLimits(
         runs, duration_s(within, "--within"), share(precision, "--precision"), level, up_to, saturate, at_least
     )
@@ -95,7 +107,46 @@ def capacity(
     else:
         _tell(found, where)
     write_report(found, url, where)  # after the answer: it takes some seconds
-    write_files("capacity", capacity_document(found, url), junit_cases(found), markdown, junit)
+    _finish(found, url, markdown, junit)
+
+
+def _from_runs(
+    recorded: list[Path], objective: list[str], what_if: list[str], level: float, at_least: float | None, out: Path | None,
+    as_json: bool, markdown: Path | None, junit: Path | None,
+) -> None:  # fmt: skip
+    from sojourn.capacity import capacity_of_runs, write_report
+
+    found = capacity_of_runs(
+        recorded, objective, what_if=[settings(one, "--what-if") for one in what_if], level=level, at_least_per_s=at_least, out=out
+    )  # fmt: skip
+    name = ", ".join(map(str, recorded))
+    if as_json:
+        say_answer("capacity", found.to_dict())
+    elif out is not None:
+        _tell(found, out)
+    else:
+        first, *rest = found.lines()
+        print_lines([first], bold=True)
+        print_lines(rest)
+    if out is not None:
+        write_report(found, name, out)
+    _finish(found, name, markdown, junit)
+
+
+def _refuse_load(context: typer.Context, url: str) -> None:
+    """InputError for what only a load has."""
+    if url:
+        raise InputError(url, "--from", "leave the URL out: runs that are there are not loaded again")
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") if one.name not in OF_RUNS else None
+        if given is not None and given.name == "COMMANDLINE":
+            raise InputError(one.opts[0], "--from", "leave it out: nothing is loaded")
+
+
+def _finish(found: Capacity, name: str, markdown: Path | None, junit: Path | None) -> None:
+    from sojourn.capacity import capacity_document, junit_cases
+
+    write_files("capacity", capacity_document(found, name), junit_cases(found), markdown, junit)
     if found.outcome != "met":
         raise typer.Exit(ObjectiveMissed.exit_code if found.outcome == "missed" else CANNOT_TELL)
 

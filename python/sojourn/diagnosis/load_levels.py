@@ -54,7 +54,9 @@ def setting_of(folder: RunFolder) -> str:
     """What is true of the service beside its load: `workers = 4`."""
     factors = folder.manifest.get("factors", {})
     watched = folder.manifest.get("resources") is not None  # of a study's system all factors are its own but the load
-    own = {k: v for k, v in factors.items() if k not in (LOAD if watched else ASKED)}
+    classes = folder.manifest.get("classes") or ()
+    load = {f"{what}_{name}{unit}" for name in classes for what, unit in (("rate", "_per_s"), ("users", ""), ("think", "_s"))}
+    own = {k: v for k, v in factors.items() if k not in (LOAD if watched else ASKED) and k not in load}
     return ", ".join(f"{name} = {value}" for name, value in own.items())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.observe.observed_windows import ObservedWindow
+from sojourn.stats.rate_spread import rate_spread
 from sojourn.units import per_second, percent
 
 Array = NDArray[np.float64]
@@ -27,7 +28,7 @@ def notes(windows: Sequence[ObservedWindow], users: Mapping[str, int]) -> list[s
         f"rate {per_second(float(low))} to {per_second(float(high))} in eight of ten windows, at most {per_second(float(rates.max()))}"
     ]
     found += _of_users(users, windows)
-    if _spread(rates, windows[0].length_s) <= CONSTANT:
+    if rate_spread(rates, windows[0].length_s) <= CONSTANT:
         found.append(
             "the rate is nearly constant: how response times grow with the load follows from the model alone, not from these hours"
         )
@@ -39,12 +40,6 @@ def notes(windows: Sequence[ObservedWindow], users: Mapping[str, int]) -> list[s
             "no resource was watched: only how response times grow with the load separates a demand from a delay"
         )
     return found + _alike(windows)
-
-
-def _spread(rates: Array, length_s: float) -> float:
-    """Relative standard deviation of the rates, without that of counts of independent requests."""
-    mean = float(rates.mean())
-    return max(float(rates.var()) - mean / length_s, 0.0) ** 0.5 / mean if mean else 0.0
 
 
 def _of_users(users: Mapping[str, int], windows: Sequence[ObservedWindow]) -> list[str]:

@@ -114,11 +114,11 @@ def _figure(node: Node) -> str:
     return "rate" if node == FiringRate(Actions("answered")) else ""
 
 
-def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) -> list[dict[str, Any]]:
+def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool, keep: bool = True) -> list[dict[str, Any]]:
     """What came of each objective: objective, value (s, share, 1/s; null where there is none), shown, met; of errors `low` and `high`, of
     the share in the long run, by the usual level. `least`: of one that is
-    missed by what was measured, and that a generator on time might have met. Also in the manifest. `whole`: the whole run, else its
-    window."""
+    missed by what was measured, and that a generator on time might have met. `whole`: the whole run, else its window. `keep`: also in
+    the manifest."""
     found = []
     for one in objectives:
         value = _whole(folder, one) if whole else _windowed(folder, one)
@@ -130,7 +130,7 @@ def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool) ->
         if low is not None and one.met(low):  # what a late generator adds is the difference
             told |= {"least": low, "shown": f"{one.show(low)} to {told['shown']}"}
         found.append(told)
-    if objectives:
+    if objectives and keep:
         folder.manifest["objectives"] = found
         folder.save()
     return found
