@@ -4,10 +4,12 @@
     python benches/capacity/recorded.py windows --first SEED --seeds N --out FOLDER
     python benches/capacity/recorded.py --summary FOLDER
 
-Services, objectives and truths are those of `run.py`. `runs`: eight runs of 30 s with a record of each request, at rates from a fifth of the
-highest to the highest. `windows`: a day of 24 windows of some 12 000 requests at its peak, along a sine from a fifth of the highest rate to
-the highest: means alone, and of services whose workers compute how busy these were. The highest rate is 50 to 95 % of saturation, drawn,
-whether or not the objective is met there. Nothing is measured: others may use the machine. A row a service goes to FOLDER/raw.csv.
+Services, objectives and truths are those of `run.py`. The highest rate of a record is 50 to 95 % of saturation, drawn, whether or not the
+objective is met there; the lowest is a fifth of it. Nothing is measured: others may use the machine. A row a service goes to FOLDER/raw.csv.
+
+    runs       eight runs of 30 s with a record of each request, at equal steps of the rate
+    windows    a day of 24 windows along a sine, some 12 000 requests at its peak: means alone, and, of services whose workers compute,
+               how busy these were
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ def summary(file: Path) -> str:
         if one["answered"]:
             low, high = searches.without_machine(one, one["machine"])
             one["inside_alone"] = low <= one["truth"] <= high
-    lines = ["| record | figure | records | both ends | inside | without the machine's part | half-width | lower end holds, no upper end |"]
+    lines = [
+        "| record | figure | records | both ends | inside | without the machine's part | half-width | lower end holds, no upper end |"
+    ]
     lines.append("|---|" + "---|" * 7)
     for record in dict.fromkeys(one["record"] for one in rows):
         for figure in ("mean", "p99", ""):
@@ -125,7 +129,15 @@ def main() -> None:
             if new:
                 writer.writeheader()
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
-        print(found["record"], found["seed"], found["kind"], found["figure"], found["inside"], found["half_width"], flush=True)
+        print(
+            found["record"],
+            found["seed"],
+            found["kind"],
+            found["figure"],
+            found["inside"],
+            found["half_width"],
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

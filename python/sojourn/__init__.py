@@ -5,7 +5,7 @@ too (`capacity`, `check`, `compare`, `fit`, `load`, `measure`, `plan`, `query`, 
 function.
 
 Table      Metrics
-Capacity   capacity: the largest rate within an objective, by few runs that a model chooses
+Capacity   capacity: the largest rate within an objective, by few runs that a model chooses; capacity_of_runs: from runs that are there
 Check      check: the laws asked of results that any load tool wrote
 Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
 Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; read_traces, trace_visits
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from sojourn import terminal as terminal
     from sojourn import units as units
     from sojourn.capacity.capacity import capacity as capacity
+    from sojourn.capacity.recorded_capacity import capacity_of_runs as capacity_of_runs
     from sojourn.cases import Case as Case
     from sojourn.check.check import check as check
     from sojourn.compare.compare import compare as compare
@@ -144,7 +145,7 @@ _HOMES = {
     **dict.fromkeys(("Factor", "Point", "Session", "System"), "study.system"),
     "Analysis": "study.analysis",
     "Case": "cases",
-    "capacity": "capacity",
+    **dict.fromkeys(("capacity", "capacity_of_runs"), "capacity"),
     "check": "check",
     "compare": "compare",
     "CallSystem": "study.kinds.call_system",

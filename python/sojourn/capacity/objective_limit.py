@@ -142,14 +142,17 @@ class _Asked:
         rates = np.array([m.rate_per_s for m in known])
         quantity, before, slope, made = quantity_of(one), FORM, SLOPE, None
         least_s = min((m.mean_s for m in known), default=0.0)
-        said = _told(predictor, rates, quantity)
+        # where no run has the figure, whether the model tells it is asked at their rates
+        at = rates if len(rates) else np.array([m.rate_per_s for m in measured])
+        said = _told(predictor, at, quantity)
         values = np.array([m.figures[one.figure] for m in known])
         errors = np.array([m.error_of(one.figure, least_s) for m in known])
         if one.figure == "mean":
             before, errors = OWN, np.array([max(m.error, LEAST_ERROR) for m in known])
         if said is None:
             quantity, before, slope, made = mean, VAGUE * FORM, VAGUE * SLOPE, one.q
-            said = quantiles_by_means(predictor, {}, rates, one.q, DRAWS)
+            said = quantiles_by_means(predictor, {}, at, one.q, DRAWS)
+        said = said[:, : len(rates)]
         middle = np.median(said, axis=0)
         ok = np.isfinite(middle) & (middle > 0) & (values > 0)
         # a draw that is full where a run was not says nothing there of the form

@@ -25,7 +25,7 @@ from sojourn.capacity.search import STEP
 from sojourn.capacity.search_limits import LightLoad, SearchLimits
 from sojourn.capacity.search_state import SearchState, state_of
 from sojourn.capacity.short_run_error import as_modelled
-from sojourn.diagnosis.load_levels import setting_of
+from sojourn.diagnosis.load_levels import loads_of_classes, setting_of
 from sojourn.errors import InputError, ServiceError
 from sojourn.fit import FitRuns, observe_runs
 from sojourn.fit.run_contents import load_levels
@@ -79,7 +79,7 @@ def capacity_of_runs(
     state = SearchState(why=f"no rate meets {objective}: a single user misses {light.missed}") if light.missed else None
     told, said = _constant(kept, runs), _of(kept)
     requests = sum(run.requests for run in runs)
-    seen = observe_runs(kept)
+    seen = _of_all_classes(observe_runs(kept), kept)
     if all("observed" in folder.manifest for folder in kept) and not told:
         seen, runs = pooled(seen, runs)
         kept = _busiest(kept)
@@ -109,6 +109,13 @@ def _check_settings(folders: Sequence[RunFolder], place: str) -> None:
             f"runs of {len(settings)} settings: {'; '.join(settings[:3])}", place,
             "give the runs of the present one; --what-if predicts another",
         )  # fmt: skip
+
+
+def _of_all_classes(seen: FitRuns, folders: Sequence[RunFolder]) -> FitRuns:
+    """With the rate of all requests as their load: the mix is that of the record."""
+    own = {name for folder in folders for name in loads_of_classes(folder)}
+    runs = [replace(run, factors={k: v for k, v in run.factors.items() if k not in own}) for run in seen.runs]
+    return replace(seen, runs=runs)
 
 
 def _light(

@@ -26,7 +26,7 @@ VERBS = {
         (
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms'",
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --at-least 200",
-            "sojourn capacity http://127.0.0.1:8080/ --objective 'errors < 1%' --within 1m",
+            "sojourn capacity --from runs/week --objective 'p99 < 50ms'",
         ),
         ("runs", "connections", "seed", "timeout", "level"),
     ),

@@ -54,10 +54,15 @@ def setting_of(folder: RunFolder) -> str:
     """What is true of the service beside its load: `workers = 4`."""
     factors = folder.manifest.get("factors", {})
     watched = folder.manifest.get("resources") is not None  # of a study's system all factors are its own but the load
-    classes = folder.manifest.get("classes") or ()
-    load = {f"{what}_{name}{unit}" for name in classes for what, unit in (("rate", "_per_s"), ("users", ""), ("think", "_s"))}
-    own = {k: v for k, v in factors.items() if k not in (LOAD if watched else ASKED) and k not in load}
+    load = (*(LOAD if watched else ASKED), *loads_of_classes(folder))
+    own = {k: v for k, v in factors.items() if k not in load}
     return ", ".join(f"{name} = {value}" for name, value in own.items())
+
+
+def loads_of_classes(folder: RunFolder) -> list[str]:
+    """Factors that are the load of one class of an observed window."""
+    names = folder.manifest.get("classes") or ()
+    return [part for name in names for part in (f"rate_{name}_per_s", f"users_{name}", f"think_{name}_s")]
 
 
 def load_of(folder: RunFolder) -> float:

@@ -114,7 +114,9 @@ def _figure(node: Node) -> str:
     return "rate" if node == FiringRate(Actions("answered")) else ""
 
 
-def judge(folder: RunFolder, objectives: Sequence[Objective], *, whole: bool, keep: bool = True) -> list[dict[str, Any]]:
+def judge(
+    folder: RunFolder, objectives: Sequence[Objective], *, whole: bool, keep: bool = True
+) -> list[dict[str, Any]]:
     """What came of each objective: objective, value (s, share, 1/s; null where there is none), shown, met; of errors `low` and `high`, of
     the share in the long run, by the usual level. `least`: of one that is
     missed by what was measured, and that a generator on time might have met. `whole`: the whole run, else its window. `keep`: also in

@@ -118,6 +118,10 @@ class _Conditions(OpenTable, total=False):
     duration_s: Length | None
 
 
+class _Observed(OpenTable, total=False):
+    length_s: Length
+
+
 class _RecordHeader(OpenTable, total=False):
     sample_every: Annotated[float, Field(allow_inf_nan=False, ge=1)]
     classes: list[str] | None
@@ -189,6 +193,7 @@ class Manifest(OpenTable, total=False):
     lab: Annotated[Table, ValidatedAs(Table | None)]
     placement: Annotated[Table, ValidatedAs(_Placement | None)]
     conditions: Annotated[Table, ValidatedAs(_Conditions)]
+    observed: Annotated[Table, ValidatedAs(_Observed | None)]  # of a window that nobody loaded
     pids: dict[str, int]
     found: str  # which processes were found by their listening socket
     all_known: bool
