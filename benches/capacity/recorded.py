@@ -5,7 +5,8 @@
     python benches/capacity/recorded.py --summary FOLDER
 
 Services, objectives and truths are those of `run.py`. The highest rate of a record is 50 to 95 % of saturation, drawn, whether or not the
-objective is met there; the lowest is a fifth of it. Nothing is measured: others may use the machine. A row a service goes to FOLDER/raw.csv.
+objective is met there; the lowest is a fifth of it. Nothing is measured: others may use the machine. A row a service goes to
+FOLDER/raw.csv.
 
     runs       eight runs of 30 s with a record of each request, at equal steps of the rate
     windows    a day of 24 windows along a sine, some 12 000 requests at its peak: means alone, and, of services whose workers compute,

@@ -95,18 +95,50 @@ def simulate_policy(
 def replay_policy(
     policy: PolicyFile,
     folder: Annotated[
-        Path, typer.Argument(help="a folder that `control simulate` or `control live` wrote, or a run folder")
-    ],
-    workers: Annotated[int | None, typer.Option(help="of a run folder: how many workers it had")] = None,
+        Path | None, typer.Argument(help="a folder that `control simulate` or `control live` wrote, or a run folder", show_default=False)
+    ] = None,
+    hours: Annotated[str, typer.Option("--over", help="observed hours: windows of `sojourn observe`, or prometheus://HOST:9090")] = "",
+    series: Annotated[Path | None, typer.Option("--map", help="of Prometheus: which series is which class and resource")] = None,
+    begin: Annotated[str, typer.Option("--from", help="of Prometheus: where to begin, a time before now: -7d")] = "",
+    end: Annotated[str, typer.Option("--to", help="of Prometheus: where to end, in the same way; usually now")] = "",
+    window: Annotated[str, typer.Option(help="of Prometheus: how long a window is; usually 5m")] = "",
+    resource: Annotated[str, typer.Option(help="with --over: whose share is how busy a worker was; usually the busiest")] = "",
+    model: Annotated[Path | None, typer.Option(help="with --over: the model that the policy begins with: one queue, one class")] = None,
+    workers: Annotated[int | None, typer.Option(help="how many workers were in place; of --over usually the cores of the resource")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the decisions as one JSON object")] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Lets a policy decide again on what a log or a run has.
 
-    The workers in place are the recorded ones: it says what the policy would have done, not what would have come of it.
+    The workers in place are the recorded ones: it says what the policy would have done, not what would have come of it. With --over the
+    workers are those that the policy would have set: what it would have done over hours of a service, how many worker-hours that is, and in
+    how many minutes it would have had too few, or low confidence in what it knew.
     """
     from sojourn.control.policy_file import read
 
-    _replay(read(policy), folder, workers, as_json)
+    if not hours:
+        if folder is None:
+            raise InputError(
+                "no folder", "control replay", "give a folder with a log or a run, or --over with observed windows"
+            )
+        for option, given in (
+            ("--map", series),
+            ("--from", begin),
+            ("--to", end),
+            ("--window", window),
+            ("--model", model),
+        ):
+            if given:
+                raise InputError(option, str(folder), "leave it out: it is of --over")
+        return _replay(read(policy), folder, workers, as_json)
+    if folder is not None:
+        raise InputError(str(folder), "--over", "leave the folder out: --over names what is replayed")
+    from sojourn.cli.control_over import hours_of, over
+    from sojourn.control.simulate import single_queue
+    from sojourn.model import Model
+
+    pool = Model.read(model) if model is not None else None
+    scv = single_queue(pool)[1].scv if pool is not None else 1.0
+    over(read(policy, pool), hours_of(hours, series, (begin, end), window, workers, resource), scv, as_json)
 
 
 @app.command("live")

@@ -17,6 +17,7 @@ VERSIONS = {
     "capacity": 1,
     "check": 1,
     "compare": 1,
+    "control over": 1,
     "control replay": 1,
     "control simulate": 1,
     "cpu": 1,

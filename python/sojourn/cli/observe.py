@@ -101,26 +101,35 @@ def _prometheus(
     suggest: bool,
     cores: str,
 ) -> None:
-    from sojourn.observe.observe_prometheus import observe_prometheus
     from sojourn.observe.prometheus_http import PrometheusServer
-    from sojourn.observe.series_map import read_map
     from sojourn.observe.suggested_map import suggested_map
 
     if len(sources) > 1:
         raise InputError(", ".join(sources), "sources", "give one server")
-    server = PrometheusServer.of(sources[0])
     if suggest:
-        return say(suggested_map(server), end="")
-    if series is None:
-        raise InputError("no --map", server.name, "give --map FILE; --suggest-map prints a first one")
+        return say(suggested_map(PrometheusServer.of(sources[0])), end="")
     if cores:
-        raise InputError(f"--cores {cores}", server.name, "write cores = … below [resources.NAME] of the map")
-    where, now_s = _checked_out(out), time.time()
+        raise InputError(f"--cores {cores}", sources[0], "write cores = … below [resources.NAME] of the map")
+    where = _checked_out(out) if series is not None else Path()
+    _write(prometheus_windows(sources[0], series, between, window), where)
+
+
+def prometheus_windows(source: str, series: Path | None, between: tuple[str, str], window: str) -> ObservedService:
+    """Of a Prometheus server, as --map, --from, --to and --window say. Raises InputError, ServiceError."""
+    from sojourn.observe.observe_prometheus import observe_prometheus
+    from sojourn.observe.prometheus_http import PrometheusServer
+    from sojourn.observe.series_map import read_map
+
+    server, now_s = PrometheusServer.of(source), time.time()
+    if series is None:
+        raise InputError(
+            "no --map", server.name, "give --map FILE; --suggest-map of `sojourn observe` prints a first one"
+        )
     start, end = (_before(text, place) for text, place in zip(between, ("--from", "--to"), strict=True))
     if start is None:
         raise InputError("no --from", server.name, "say since when, such as --from -7d")
     window_s = duration_s(window or PROMETHEUS_WINDOW, "--window")
-    _write(observe_prometheus(server, read_map(series), now_s - start, now_s - (end or 0.0), window_s), where)
+    return observe_prometheus(server, read_map(series), now_s - start, now_s - (end or 0.0), window_s)
 
 
 def _before(text: str, place: str) -> float | None:

@@ -16,6 +16,8 @@ import sojourn as sj
 from sojourn.cli.json_answer import VERSIONS, form
 from sojourn.lab.guest_probe import GuestFound
 from sojourn.measure.cpu_residual import CpuUse
+from sojourn.observe.observed_windows import ClassMeans, ObservedWindow
+from sojourn.observe.window_folders import write_windows
 from sojourn.runs.run_folder import RunFolder
 from sojourn.trial.trial import Prediction, Trial
 
@@ -39,6 +41,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "up.csv").write_text("at_s,rate_per_s\n0,50\n10,60\n")
     control = ("--model", place / "m.toml", "--load", place / "up.csv", "--elasticity", "--out", place / "logs")
     assert sojourn("control", "simulate", place / "policy.toml", *control).exit_code == 0
+    at = [
+        ObservedWindow(1.7e9 + 60 * k, 60.0, {"page": ClassMeans(60.0, 0.02)}, {"cpu": 0.3}) for k in range(4) if k != 2
+    ]
+    write_windows(place / "week", at, {}, {"cpu": 2.0}, "shop")
     rows = [
         f"{run},{cores},{cache},{10 * cores + cache + run % 2}"
         for run, (cores, cache) in enumerate([(1, 0), (1, 1), (2, 0), (2, 1)] * 2)
@@ -65,6 +71,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "compare": ("compare", "--commands", "true", "true", "--blocks", "5", "--warm-up", "0"),
         "control simulate": ("control", "simulate", place / "policy.toml", "--model", model, "--load", place / "up.csv", "--elasticity"),
         "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),
+        "control over": ("control", "replay", place / "policy.toml", "--over", place / "week"),
         "calc merge": ("calc", "merge", model, model),
         "calc table": ("calc", "table", "--servers", "2", "--service-time", "10ms"),
         "calc balance": ("calc", "balance", "--centres", "4", "--pieces", "2", "--piece-deviation", "0.2"),
