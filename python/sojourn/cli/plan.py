@@ -14,7 +14,8 @@ from sojourn.cli.parallel_option import ParallelOption, workers_on
 from sojourn.cli.vary_option import factors
 from sojourn.errors import ObjectiveMissed
 from sojourn.narrow_tables import WidthAwareTable
-from sojourn.units import USUAL_LEVEL, percent
+from sojourn.terminal import say
+from sojourn.units import USUAL_LEVEL, duration_s, percent
 
 if TYPE_CHECKING:
     from sojourn.plan import Plan, PlannedConfiguration
@@ -35,6 +36,12 @@ def plan(
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
     miss_price: Annotated[float | None, typer.Option(help="price of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
+    to: Annotated[str, typer.Option(help="print a manifest instead; --vary is the replicas: hpa, keda, policy (of sojourn control)")] = "",
+    name: Annotated[str, typer.Option(help="with --to: the Deployment")] = "service",
+    metric: Annotated[str, typer.Option(help="with --to hpa: a metric of pods, requests per second; default: CPU utilisation")] = "",
+    query: Annotated[str, typer.Option(help="with --to keda: a Prometheus query, requests per second of all; default: CPU")] = "",
+    server: Annotated[str, typer.Option(help="with --query: the address of Prometheus in the cluster")] = "",
+    scale_down: Annotated[str, typer.Option(help="with --to: how long the most replicas asked for are kept")] = "5m",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     parallel: ParallelOption = "",
 ) -> None:  # fmt: skip
@@ -45,6 +52,11 @@ def plan(
     """
     from sojourn.plan import plan as plan_
 
+    if to:
+        return _manifest(
+            model, vary or [], objective, load, level, duration_s(scale_down, "--scale-down"), to,
+            {"name": name, "metric": metric, "query": query, "server": server},
+        )  # fmt: skip
     with workers_on(parallel, "planning") as workers:
         found = plan_(
             model,
@@ -62,6 +74,16 @@ def plan(
         _print(found)
     if found.first is None and found.cheapest_outside is None:
         raise typer.Exit(ObjectiveMissed.exit_code)
+
+
+def _manifest(
+    model: Path, vary: list[str], objective: str, load: str, level: float, scale_down_s: float, kind: str, more: dict[str, str]
+) -> None:  # fmt: skip
+    from sojourn.plan.scaling_manifest import manifest
+    from sojourn.plan.scaling_rule import scaling_rule
+
+    rule = scaling_rule(model, factors(vary), objective, load or None, level=level, scale_down_s=scale_down_s)
+    say(manifest(rule, kind, **more), end="")
 
 
 def _print(found: Plan) -> None:
