@@ -36,6 +36,7 @@ from sojourn.units import USUAL_LEVEL, per_second
 
 CONSTANT = 0.05  # relative standard deviation of the rates, up to which runs tell nothing of how response times grow
 MORE = 1.2  # errors that grow by as much by the model are fitted again
+SURE = 2.0  # standard errors
 NO_LOAD = "nothing was loaded"
 
 
@@ -86,7 +87,7 @@ def capacity_of_runs(
     if state is None:
         state = SearchState(why=told) if told else _state(seen, runs, objectives, level, light)
     found = answer_of(state, kept, runs, objectives, light, limits, what_if, said, time.monotonic() - began)
-    found = _believed(found, runs, _url(kept))
+    found = believed(found, runs, _url(kept))
     if found.fitted is not None and out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         found.fitted.write(Path(out) / "fitted.toml")
@@ -165,7 +166,7 @@ def _state(
     return state_of(folders, runs, times, level, SearchState(first.fitted), light.few_full_per_s)
 
 
-def _believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity:
+def believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity:
     """Where all runs are far below the answer, a limit that did not show yet may come before: then the lower end is what was seen, and
     there is no upper one. What is open, and the load test that would tell it, is in the notes."""
     notes, rate = list(found.notes), found.rate_per_s
@@ -179,6 +180,12 @@ def _believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacit
             f"a limit that shows only above {per_second(highest)} is not in these runs, so that the interval has no upper end; a load "
             f"test would tell: {more} --up-to {per_second(STEP * highest).removesuffix(' /s')}"
         )
+    elif rate is not None and rate.high is not None and (above := _surely_met(runs, found)) > rate.high:
+        rate = RateInterval(above, rate.low, None)
+        notes.append(
+            f"at {per_second(above)} the objective was met, above all that the model says: it is off, and the interval has no upper end; a "
+            f"load test would tell: {more}"
+        )
     elif rate is None or rate.high is None:
         notes.append(f"a load test would tell: {more}")
     quantiles = [one for one in _objectives(found) if one.figure[0] == "p"]
@@ -186,6 +193,24 @@ def _believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacit
     if unmeasured and rate is not None:
         notes.append(f"no run has a {unmeasured[0]}: this one is the model's, with the error that its form usually has")
     return replace(found, rate_per_s=rate, notes=tuple(notes))
+
+
+def _surely_met(runs: Sequence[CapacityRun], found: Capacity) -> float:
+    """The highest rate at which each figure was measured, and below its limit by more than its error; 0 where there is none."""
+    margin = {run.name: {"mean": run.response_error, **run.figure_errors} for run in runs}
+    return max(
+        (
+            run.achieved_per_s
+            for run in runs
+            if run.valid
+            and all(
+                (value := run.response_s if one.figure == "mean" else run.figures.get(one.figure)) is not None
+                and one.met(value * (1 + SURE * margin[run.name].get(one.figure, 0.0)))
+                for one in _objectives(found)
+            )
+        ),
+        default=0.0,
+    )
 
 
 def _meets(run: CapacityRun, found: Capacity) -> bool:

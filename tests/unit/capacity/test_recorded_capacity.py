@@ -11,13 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from capacity.test_capacity_report import result
 from capacity.virtual_service import VirtualService
 from scipy.optimize import brentq
 from typer.testing import CliRunner
 
-from sojourn.capacity import capacity_of_runs
+from sojourn.capacity import CapacityRun, capacity_of_runs
 from sojourn.capacity.capacity_run import capacity_run
 from sojourn.capacity.pooled_windows import pooled
+from sojourn.capacity.recorded_capacity import believed
 from sojourn.cli.app import command_line
 from sojourn.errors import InputError
 from sojourn.fit import observe_runs
@@ -64,6 +66,17 @@ def test_far_beyond_what_was_seen_there_is_no_upper_end(tmp_path: Path) -> None:
     assert found.rate_per_s is not None and found.rate_per_s.high is None and found.outcome == "unknown"
     assert found.rate_per_s.low == pytest.approx(80, rel=0.05)  # what was seen, and met it
     assert any("no upper end" in note and "--up-to 1" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("p99_s", "high"), [(0.04, None), (0.049, 750.0), (0.06, 750.0)])
+def test_what_surely_met_the_objective_above_the_model(p99_s: float, high: float | None) -> None:
+    """Below 50 ms by more than two standard errors, of 2 %, at 900/s: all of 690 to 750/s is too low."""
+    seen = CapacityRun(
+        "rate-900", 900.0, 900.0, 0.012, 0.01, {"p99": p99_s, "errors": 0.0}, True, True, figure_errors={"p99": 0.02}
+    )
+    found = believed(result(runs=(seen,)), (seen,), "URL")
+    assert found.rate_per_s is not None and found.rate_per_s.high == high
+    assert found.rate_per_s.value == (900.0 if high is None else 720.0)
 
 
 def test_a_rate_that_hardly_changed_tells_nothing(tmp_path: Path) -> None:
