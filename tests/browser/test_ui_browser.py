@@ -1,122 +1,37 @@
 """The workbench in headless Chromium: a slider moves a curve, a broken model shows its line, many runs, two tabs, a lost server."""
 
+# ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import shutil
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("starlette")
-uvicorn = pytest.importorskip("uvicorn")
-sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
-from ui_folder import BROKEN, MM1, line, run_folder, work_folder  # noqa: E402
+from served_ui import (  # noqa: F401  (fixtures)
+    CURVE,
+    EVIL,
+    MANY,
+    WITHOUT,
+    Open,
+    Served,
+    browser,
+    folder,
+    opened,
+    served,
+    settled,
+    slide,
+)
+from ui_folder import BROKEN, MM1, line
 
-from sojourn.ui.guard import Secrets  # noqa: E402
-from sojourn.ui.serve import _config  # noqa: E402
-from sojourn.ui.work_folder import WorkFolder  # noqa: E402
-from sojourn.ui.workbench import workbench  # noqa: E402
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
-EVIL = "<img src=x onerror=document.title='broken-in'>"
-MANY = 500
-
-
-class Served:
-    """A workbench in a thread of this process, on a free port."""
-
-    def __init__(self, folder: Path, write: bool = False) -> None:
-        self.secret = Secrets()
-        self.listener = socket.socket()
-        self.listener.bind(("127.0.0.1", 0))
-        self.server = uvicorn.Server(_config(workbench(WorkFolder(folder), self.secret, write)))
-        self.thread = threading.Thread(target=lambda: asyncio.run(self.server.serve([self.listener])), daemon=True)
-        self.thread.start()
-        port = self.listener.getsockname()[1]
-        self.root = f"http://127.0.0.1:{port}{self.secret.root}"
-        self.url = f"{self.root}?token={self.secret.token}"
-
-    def end(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(20)
-        self.listener.close()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = work_folder(tmp_path_factory.mktemp("ui") / "work")
-    for k in range(MANY):
-        run_folder(where / "many" / f"run-{k}", 1.0 + k / 10)
-    run_folder(where / "evil" / EVIL.replace("/", ""), 10.0, reasons=[EVIL], valid=False)
-    return where
-
-
-@pytest.fixture(scope="module")
-def served(folder: Path) -> Iterator[Served]:
-    it = Served(folder, write=True)
-    yield it
-    it.end()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS, timeout=30_000)
-        yield browser
-        browser.close()
-
-
-Open = Callable[..., Any]
-
-
-@pytest.fixture
-def opened(browser: Any, served: Served) -> Iterator[Open]:
-    """Opens a page of the workbench in a context of its own; in the end nothing complained, and nothing was asked of anybody else."""
-    contexts: list[Any] = []
-    troubles: list[str] = []
-
-    def page_of(part: str = "", **options: Any) -> Any:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        contexts.append(context)
-        context.set_default_timeout(20_000)
-        page = context.new_page()
-        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((served.root, "data:")) else None)
-        page.on("console", lambda m: troubles.append(f"{m.type}: {m.text}") if "status of 422" not in m.text else None)
-        page.on("pageerror", lambda e: troubles.append(str(e)))
-        page.goto(served.url + part)
-        return page
-
-    yield page_of
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-CURVE = "() => document.querySelector('.figures figure .mark-line path').getAttribute('d')"
-
-
-def settled(page: Any, beyond: int = 0) -> int:
-    """Waits until all figures are drawn, after the `beyond`th time."""
-    page.wait_for_function(f"() => +(document.querySelector('.figures')?.dataset.settled ?? 0) > {beyond}")
-    return int(page.locator(".figures").get_attribute("data-settled"))
-
-
-def slide(page: Any, path: str, value: float) -> None:
-    page.locator(f'[data-path="{path}"]').evaluate(
-        "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", value
-    )
+pytestmark = WITHOUT
 
 
 def test_the_token_leaves_the_address_and_a_reload_needs_none(opened: Open, served: Served) -> None:
@@ -278,46 +193,3 @@ def test_a_lost_server_is_said(browser: Any, folder: Path) -> None:
     page.evaluate("() => { location.hash = '#/model/one.toml'; }")
     page.get_by_text("the workbench does not answer").wait_for()
     context.close()
-
-
-@pytest.mark.parametrize(
-    "part", ["", "#/model/one.toml", "#/run/runs%2Frate-20", "#/compare/runs%2Frate-20/runs%2Frate-60"]
-)
-def test_a_phone_needs_no_sideways_scrolling(opened: Open, part: str) -> None:
-    page = opened(part, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page.wait_for_selector("table, .figures[data-settled], .beside")
-    page.wait_for_timeout(300)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-
-
-CONTRAST = """() => {
-  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const parts = text => text.match(/[0-9.]+/g).map(Number);
-  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  const ground = e => {
-    for (; e; e = e.parentElement) {
-      const c = parts(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return c;
-    }
-    return [255, 255, 255];
-  };
-  const faint = [];
-  for (const e of document.querySelectorAll('main *, header *')) {
-    if (!(e instanceof HTMLElement) || e.disabled || e.closest('[hidden], .unseen')) continue;
-    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
-    const a = light(parts(getComputedStyle(e).color)), b = light(ground(e));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) faint.push(`${e.tagName} ${e.textContent.slice(0, 30)} ${ratio.toFixed(2)}`);
-  }
-  return faint;
-}"""  # WCAG 2.2, 1.4.3: 4.5 to 1
-UNNAMED = """() => [...document.querySelectorAll('input, select, textarea, button, a')].filter(e => !e.closest('[hidden]')
-  && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML)"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("part", ["", "#/model/one.toml", "#/compare/runs%2Frate-20/runs%2Frate-60"])
-def test_text_can_be_read_and_controls_have_names(opened: Open, part: str, scheme: str) -> None:
-    page = opened(part, color_scheme=scheme)
-    page.wait_for_selector(".bar, .figures[data-settled], .beside")
-    assert page.evaluate(CONTRAST) == [] and page.evaluate(UNNAMED) == []

@@ -1,12 +1,12 @@
 // The runs of the folder as tables, a series of runs (a folder that holds them) each; one run's page.
-import {post} from "./api.js";
+import {get, post} from "./api.js";
 import {rangeBar, sparkline} from "./charts.js";
 import {at, el, errorBox, link, say, show} from "./dom.js";
 import {documentView} from "./document.js";
 import {liveView} from "./live.js";
 import {percent, perSecond, plain, seconds} from "./numbers.js";
 
-const AT_ONCE = 60;
+const AT_ONCE = 60, EVERY_MS = 5000;
 export const known = new Map(); // name of a run → its row, as far as it was asked for
 
 export const seriesOf = name => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
@@ -35,7 +35,19 @@ export async function runsPage(folder, _names, current) {
   filter.addEventListener("input", () => { for (const table of tables) table.filter(filter.value.toLowerCase()); });
   show(el("h1", {}, `${folder.runs.length} runs`), folder.left_out && el("p", {class: "notice"}, folder.left_out),
     el("p", {class: "tools"}, filter, compare, report), tables.map(table => table.element));
+  const watch = setInterval(() => grown(folder, current), EVERY_MS);
   for (const table of tables) await table.load(current);
+  return () => clearInterval(watch);
+}
+
+// Says that there are other runs by now: whoever reads a table does not want it to jump
+async function grown(folder, current) {
+  if (document.hidden) return;
+  const now = await get("api/folder");
+  if (!current() || now.error || now.runs.join("\n") === folder.runs.join("\n")) return;
+  document.getElementById("grown")?.remove();
+  document.querySelector("main h1").after(el("p", {class: "notice", id: "grown", role: "status"}, `There are ${now.runs.length} runs now. `,
+    el("button", {type: "button", onclick: () => dispatchEvent(new Event("hashchange"))}, "Show them")));
 }
 
 function grouped(names) {
