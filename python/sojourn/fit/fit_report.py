@@ -88,7 +88,7 @@ def _pair(
     setting: str, judged: pl.DataFrame, metrics: Metrics, metric: str, station: str, load: str, scale: float
 ) -> list[Series]:
     said = metrics.frame.filter(metric=metric, station=station, **{"class": ""}).sort(load)
-    group = setting or "measured"
+    group = setting or "predicted"  # it stands beside the curve
     x, y, low, high = (said[name].cast(pl.Float64).to_list() for name in (load, "value", "low", "high"))
     curve = Series(
         f"predicted {setting}".strip(), x, _times(y, scale), _times(low, scale), _times(high, scale), "line", group

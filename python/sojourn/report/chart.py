@@ -32,6 +32,7 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
     channels = FigureChannels(figure, theme, width_px, interactive)
     labels = place(figure, width_px - AXIS_PX, HEIGHT_PX)
     pairs = zip(figure.series, channels.names, strict=True)
+    records = [record for series, name in pairs for record in _records(channels, series, name)]
     spec: Spec = {
         "$schema": SCHEMA,
         "width": width_px,
@@ -39,8 +40,10 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": _padding(theme, labels),
         "title": _title(figure, theme, width_px),
-        "data": {"values": [record for series, name in pairs for record in _records(channels, series, name)]},
-        "transform": [{"flatten": ["x", "y", "low", "high"]}],
+        "data": {"values": records},
+        "transform": [
+            {"flatten": ["x", "y", "low", "high", *(["open"] if any("open" in one for one in records) else [])]}
+        ],
         "layer": layers(channels, labels.labels),
         "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": list(figure.x_names)},
         "config": _config(channels, width_px, hidden=labels.whole and theme is PAPER and not interactive),
@@ -76,9 +79,15 @@ def _records(channels: FigureChannels, series: Series, name: str) -> list[Spec]:
     shift = axis_limits.bar_shift(figure, series)
     x, y = _column(series.x, figure.x_log, shift), _column(series.y, figure.y_log)
     low, high = (_column(ends or (), figure.y_log) for ends in (series.low, series.high))
+    top, opened = axis_limits.y_axis(figure).high, [False] * len(low)
+    if series.style in ("line", "dashed", "band"):  # shading without an upper end goes on to the top
+        opened = [a is not None and b is None for a, b in zip(low, high, strict=True)]
+        high = [rounded(max(top, low[i] or 0.0)) if there else high[i] for i, there in enumerate(opened)]
     whole = [None not in ends for ends in zip(low, high, strict=True)]
     low, high = ([v if there else None for v, there in zip(ends, whole, strict=True)] for ends in (low, high))
     out = [{"series": name, "style": series.style, "x": x, "y": y, "low": low, "high": high}]
+    if any(opened):
+        out[0]["open"] = opened
     alone = _alone(y) if series.style in ("line", "dashed") else []
     if alone:
         dots = {"x": [x[i] for i in alone], "y": [y[i] for i in alone], "low": [], "high": []}

@@ -137,7 +137,8 @@ def _nearest(channels: FigureChannels) -> list[Spec]:
         return []
     near = {"type": "point", "fields": ["series", "x"], "on": "pointermove", "clear": "pointerout", "nearest": True}
     y, low, high = (f"format(datum.{key}, '{DIGITS}')" for key in ("y", "low", "high"))
-    value = f"{y} + (isValid(datum.low) ? ' [' + {low} + ', ' + {high} + ']' : '')"
+    above = f"(datum.open ? 'no upper limit' : {high})"
+    value = f"{y} + (isValid(datum.low) ? ' [' + {low} + ', ' + {above} + ']' : '')"
     figure = channels.figure
     rows = {"title": "datum.series", figure.x_label: channels.place("datum.x"), figure.y_label: value}
     told = "{" + ", ".join(f"{json.dumps(key)}: {text}" for key, text in rows.items()) + "}"

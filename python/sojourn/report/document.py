@@ -31,7 +31,8 @@ class Series:
     """One curve or cloud of a figure.
 
     x, y, low, high: sequences of one length (numpy arrays are fine); None, NaN and infinity are gaps.
-    low and high, both or neither: an interval, drawn as error bars (`points`, `bars`) or as shading (other styles).
+    low and high, both or neither: an interval, drawn as error bars (`points`, `bars`) or as shading (other styles). Shading whose
+    high alone is None at a place has no upper end there: it goes on to the top of the figure.
     style: `points` for what was measured, `line` or `dashed` for a model, `band` for shading alone (y may be empty),
     `bars` from 0 to y at places 1, 2, … of x; several such series stand side by side.
     group: series of one group share colour and marker, e.g. a measurement and its model; default: the name.

@@ -17,6 +17,7 @@ from sojourn.runs.interval_log import IntervalHistogram, intervals
 from sojourn.runs.run_folder import RunFolder
 
 MOST_AT_ONCE = 8 * MIB  # of a log, at one look: the rest at the next
+SAMPLES = 10  # of the host between the two that the first look compares
 QUANTILES = (0.5, 0.9, 0.99)
 WAITS = "the run is beginning"
 ENDED = "the run has ended"
@@ -70,9 +71,11 @@ class LiveRun:
         }  # fmt: skip
 
     def _cores(self) -> dict[str, float]:
-        """From the last sample and the one before it; none before there are two."""
+        """From the last sample and that of the last look; at the first look one from just before."""
         found: dict[str, float] = {}
-        for line in self._samples.lines()[-1:]:
+        lines = self._samples.lines()
+        beside = [lines[-SAMPLES]] if self._ticks is None and len(lines) > SAMPLES else []
+        for line in [*beside, *lines[-1:]]:
             try:
                 sample = parse_json(line)
                 now, cpu = float(sample["t_s"]), {str(k): dict(v) for k, v in sample["cpu"].items()}

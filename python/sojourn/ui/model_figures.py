@@ -88,7 +88,7 @@ def _curve(name: str, rows: pl.DataFrame, x: str, scale: float) -> Series:
         [None if v is None else v * s for v in column]
         for column, s in zip(columns, (1.0, scale, scale, scale), strict=True)
     )
-    known = any(a is not None and b is not None and a != b for a, b in zip(low, high, strict=True))
+    known = any(a is not None and a != b for a, b in zip(low, high, strict=True))
     return Series(name, xs, ys, low if known else None, high if known else None)
 
 

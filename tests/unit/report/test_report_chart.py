@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from itertools import pairwise
@@ -154,3 +155,18 @@ def test_bars_are_in_the_data_and_in_image_files(tmp_path: Path) -> None:
             Document("t", "", ["v"], "ok", (Section("s", "", (bars(),)),)), tmp_path, ("svg", "png", "pdf")
         )
     )
+
+
+def test_shading_without_an_upper_end_goes_on_to_the_top() -> None:
+    curve = Series("predicted", [1, 2, 3], [1.0, 2.0, None], [0.5, 1.0, 4.0], [2.0, None, None])
+    figure = Figure("open", "Open", "x", "y", (curve,), y_limits=(0.0, 10.0))
+    (record,) = specification(figure, interactive=True)["data"]["values"]
+    assert (
+        record["high"] == [2.0, 10.0, 10.0]
+        and record["low"] == [0.5, 1.0, 4.0]
+        and record["open"] == [False, True, True]
+    )
+    assert "no upper limit" in json.dumps(specification(figure, interactive=True))
+    bars = Series("measured", [1, 2], [1.0, 2.0], [0.5, 1.0], [2.0, None], "points")
+    (record,) = specification(Figure("points", "Points", "x", "y", (bars,)))["data"]["values"]
+    assert record["low"] == [0.5, None] and "open" not in record  # of a measured point it is no interval

@@ -77,7 +77,7 @@ function values(details, spec) {
     table.append(node("thead"), node("tbody"));
     table.tHead.append(head);
     for (const s of spec.data.values.filter(s => s.style !== "alone")) s.x.forEach((at, i) => {
-      const row = node("tr"), cells = [names[Math.round(at) - 1] ?? number(at), ...[s.y, s.low, s.high].map(c => number(c[i]))];
+      const row = node("tr"), cells = [names[Math.round(at) - 1] ?? number(at), ...[s.y[i], s.low[i], s.open?.[i] ? null : s.high[i]].map(number)];
       row.append(node("th", "", s.series), ...cells.map(text => node("td", "number", text)));
       table.tBodies[0].append(row);
     });
