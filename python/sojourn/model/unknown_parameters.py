@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from sojourn.errors import ModelError
 from sojourn.model.checked_values import number
+from sojourn.model.distribution_types import Distribution
 from sojourn.model.formulas import inside
 from sojourn.model.model_data import ModelData
 
@@ -118,6 +119,23 @@ def check_path(model: ModelData, path: str) -> None:
     holder = parts[part] if item is None else item
     while key:
         holder, _, key = _inner(holder, key, path)
+
+
+def law_at(table: Mapping[str, Any], name: str) -> Distribution | None:
+    """The distribution of STATION.CLASS in a table of times, of which a parameter may be varied; None where there is none."""
+    station, _, cls = name.rpartition(".")
+    found = table.get(station, {}).get(cls)
+    return found if isinstance(found, Distribution) else None
+
+
+def with_parameter(table: Mapping[str, Any], name: str, key: str, value: Any) -> dict[str, Any] | None:
+    """The table with one parameter of that distribution replaced; None where there is none of this name."""
+    law = law_at(table, name)
+    fields_of = {} if law is None else {_plain(f.name): f.name for f in fields(law)}
+    if law is None or key not in fields_of:
+        return None
+    station, _, cls = name.rpartition(".")
+    return {**table, station: {**table[station], cls: replace(law, **{fields_of[key]: value})}}
 
 
 def _place(parts: Mapping[str, Any], path: str) -> tuple[str, Any, str]:

@@ -21,6 +21,7 @@ from sojourn.model.checked_values import number, whole
 from sojourn.model.formulas import RatesFormula
 from sojourn.model.network_points import HOSTS, LAWS, NetworkPoints, NumberPlace
 from sojourn.model.parameters import NumberByFactor
+from sojourn.model.unknown_parameters import law_at, with_parameter
 
 NOUNS = ("classes", "stations", "regions")
 TABLES = ("demands_s", "service_s", "visits")
@@ -143,20 +144,20 @@ def _changed(held: Any, path: str, value: Any) -> Any:
             )
         return {**held, key: value}
     if part in NOUNS:
-        items = held
-        found = next((i for i in items if i.name == name), None)
+        found = next((i for i in held if i.name == name), None)
         if found is None:
-            raise ModelError(repr(name), f"vary {path}", f"use one of {', '.join(i.name for i in items)}")
+            raise ModelError(repr(name), f"vary {path}", f"use one of {', '.join(i.name for i in held)}")
         keys = [f.name for f in fields(found) if f.name != "name"]
         if key not in keys:
             raise ModelError(repr(key), f"vary {path}", f"use one of {', '.join(keys)}")
-        return tuple(replace(i, **{key: value}) if i is found else i for i in items)
+        return tuple(replace(i, **{key: value}) if i is found else i for i in held)
     if part in TABLES:
         table = held
-        if key not in table.get(name, {}):
+        own = with_parameter(table, name, key, value)
+        if own is None and key not in table.get(name, {}):
             there = [f"{part}.{s}.{c}" for s, row in table.items() for c in row]
             raise ModelError(path, "vary", f"use one of {', '.join(there)}" if there else f"the model has no {part}")
-        return {**table, name: {**table[name], key: value}}
+        return own or {**table, name: {**table[name], key: value}}
     return _rerouted(held, path, name, key, value)
 
 
@@ -195,7 +196,7 @@ def edit(model: Model, path: str) -> NumberEdit | None:
         return _queue_edit(model, path, name, key) if key == "servers" or _now(model, path) else None
     if part == "stations" and isinstance(model.station(name), Multicore) and key != "variant":
         return _host_edit(model, name, key)
-    if part in ("service_s", "demands_s"):
+    if part in ("service_s", "demands_s") and name in model.network.stations:
         return _time_edit(model, path, name, key)
     return None
 
@@ -208,7 +209,7 @@ def _now(model: Model, path: str) -> Any:
         found = next((i for i in getattr(model, part) if i.name == name), None)
         return getattr(found, key, None)
     if part in TABLES:
-        return getattr(model, part).get(name, {}).get(key)
+        return getattr(law_at(getattr(model, part), name), key, None) or getattr(model, part).get(name, {}).get(key)
     cls, _, start = name.partition(".")
     row = model.routing.get(cls, {}).get(start)
     return row.get(key) if isinstance(row, Mapping) else None

@@ -170,3 +170,23 @@ def test_issue_26_14_plan_leaves_out_what_cannot_exist_and_says_how_many() -> No
             "mean(response) < 2s",
             "stations.s.servers",
         )
+
+
+def test_a_parameter_of_a_distribution_is_varied() -> None:
+    """M/G/1: R = S + rate S^2 (1 + c^2) / (2 (1 - rate S)), Pollaczek and Khinchine."""
+    law = '[service_s.cpu]\nuser = { kind = "lognormal", mean = 0.02, scv = 4.0 }\n'
+    model = sj.Model.parse('[stations.cpu]\n[classes.user]\nkind = "open"\nrate_per_s = 50.0\n' + law)
+    for key, values in {"mean": [0.004, 0.01], "scv": [0.5, 4.0]}.items():
+        told = sj.sweep(
+            model if key == "mean" else replaced(model, {"service_s.cpu.user.mean": 0.01}),
+            f"service_s.cpu.user.{key}",
+            values,
+        )
+        found = told.frame.filter(metric="response_time", station="", **{"class": ""})["value"].to_list()
+        for value, response_s in zip(values, found, strict=True):
+            s, c2 = (value, 4.0) if key == "mean" else (0.01, value)
+            assert response_s == pytest.approx(s + 50 * s**2 * (1 + c2) / (2 * (1 - 50 * s)))
+    with pytest.raises(ModelError, match="vary"):
+        sj.sweep(model, "service_s.cpu.user.shape", [1.0])
+    with pytest.raises(ModelError):
+        sj.sweep(model, "service_s.cpu.user.mean", [-1.0])
