@@ -190,7 +190,12 @@ def test_the_point_of_an_mm1_is_that_of_the_formula(client: TestClient) -> None:
 
 def test_a_mean_of_a_distribution_can_be_the_x_axis(client: TestClient) -> None:
     text = MM1.replace("user = 0.01", 'user = { kind = "deterministic", mean = 0.01 }')
-    asked = {"name": "one.toml", "text": text, "x": "demands_s.cpu.user.mean", "settings": {"demands_s.cpu.user.mean": 0.016}}
+    asked = {
+        "name": "one.toml",
+        "text": text,
+        "x": "demands_s.cpu.user.mean",
+        "settings": {"demands_s.cpu.user.mean": 0.016},
+    }
     told = post(client, "curves", asked).json()
     now = {row["metric"]: row["value"] for row in told["now"]}
     assert now["response_time"] == pytest.approx(0.016 + 50 * 0.016**2 / (2 * (1 - 0.8)))  # Pollaczek and Khinchine
