@@ -1,8 +1,10 @@
 """CPU time and peak memory of commands as what they work on grows, each in a process of its own, with the slope of a straight line.
 
-    python benches/scale/growth.py [--out FOLDER] [--requests 100000,1000000] [--sizes 10,100,1000]
+    python benches/scale/growth.py [--out FOLDER] [--requests 100000,1000000,10000000] [--sizes 10,100,1000]
 
-Run folders of so many requests come from the simulator (M/M/1 at 80 %); `judge` is what ends a measured run: window, Metrics, verdict.
+Requests are those of M/M/1 at 80 % (`many_requests.py`; a fit has three runs, at 40, 60 and 80 %). `end of a run` is what ends a measured
+one: log to Parquet, window, Metrics, verdict; of more requests than two million the generator keeps a sample. `observe` reads them as CSV
+with a series of utilisation, in a hundred windows.
 Models: a tandem of so many stations, and so many classes at one processor-sharing station, open, at 80 %. Slopes by least squares
 through the points, so that what a command costs without anything to do, mostly imports, is the intercept.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,11 +24,22 @@ from pathlib import Path
 import numpy as np
 
 SOJOURN = ("-m", "sojourn")
-JUDGE = """
-import sys
-from sojourn.runs.assess_run import assess
+MOST_SIMULATED, MOST_ROWS = 1_000_000, 2_000_000
+# what ends a measured run: its log becomes Parquet, and it is judged
+END = """
+import json, sys
+from pathlib import Path
+from sojourn.cli.late_modules import import_late
+import_late()
 from sojourn.runs.run_folder import RunFolder
-assess(RunFolder.open(sys.argv[1]))
+from sojourn.runs.watched_resources import WatchedResources, demands
+path = Path(sys.argv[1])
+folder = RunFolder(path, json.loads((path / "manifest.json").read_text()) | {"status": "complete"})
+from sojourn.runs.assess_run import assess
+folder.collect()
+assess(folder)
+folder.save()
+demands(folder, WatchedResources(pids=(4711,)))
 """
 ONE = '[stations.cpu]\nkind = "queue"\n[classes.page]\nkind = "open"\nrate_per_s = 80\n[service_s]\ncpu = { page = 0.01 }\n'
 
@@ -54,36 +68,68 @@ def used(words: list[str]) -> tuple[float, float, int]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)
 
 
+def made(kind: str, path: Path, count: int, rate_per_s: float = 80.0) -> Path:
+    """In a process of its own: the memory of this one would be taken for that of what it starts."""
+    words = [sys.executable, str(Path(__file__).with_name("many_requests.py")), kind, str(path), str(count)]
+    subprocess.run([*words, str(rate_per_s)], check=True)
+    return path
+
+
 def jobs(folder: Path, requests: list[int], sizes: list[int]) -> Iterator[tuple[str, int, list[str]]]:
     """What is run: its name, how much it works on, the command."""
-    model = folder / "one.toml"
+    model, free = folder / "one.toml", folder / "free.toml"
     model.write_text(ONE)
+    free.write_text(ONE.replace("page = 0.01", "page = { free = true }"))
     for count in requests:
-        run = folder / f"run-{count}"
+        if count <= MOST_SIMULATED:
+            told = ["--until", f"{count / 80}s", "--as-run", str(folder / f"simulated-{count}")]
+            yield "simulate --as-run", count, [*SOJOURN, "simulate", str(model), *told]
+        rows = min(count, MOST_ROWS)  # of more requests the generator keeps a sample
+        made("log", folder / f"log-{count}", rows)
+        yield "end of a run", rows, ["-c", END, str(folder / f"log-{count}")]
+        runs = [folder / f"runs-{count}" / f"{rate}" for rate in (40, 60, 80)]
+        for run in runs:
+            made("run", run, count // len(runs), float(run.name))
+        whole = made("run", folder / f"run-{count}", count)
+        lines = made("lines", folder / f"{count}.csv", count)
+        fitted, seen = folder / f"{count}.toml", folder / f"seen-{count}"
+        yield "query", count, [*SOJOURN, "query", "p99 < 500ms", str(whole)]
+        yield "report", count, [*SOJOURN, "report", str(whole), "--out", str(folder / f"{count}.html")]
         yield (
-            "simulate --as-run",
+            "fit, three runs",
             count,
-            [*SOJOURN, "simulate", str(model), "--until", f"{count / 80}s", "--as-run", str(run)],
+            [*SOJOURN, "fit", str(runs[0].parent), "--model", str(free), "--out", str(fitted)],
         )
-        yield "judge", count, ["-c", JUDGE, str(run)]
-        yield "query", count, [*SOJOURN, "query", "p99 < 500ms", str(run)]
-        yield "report", count, [*SOJOURN, "report", str(run), "--out", str(folder / f"{count}.html")]
+        yield (
+            "observe",
+            count,
+            [
+                *SOJOURN,
+                "observe",
+                str(lines),
+                str(lines.with_suffix(".busy.csv")),
+                "--window",
+                f"{count / 8e3:g}s",
+                "--out",
+                str(seen),
+            ],
+        )
+        for path in (*runs, whole):
+            shutil.rmtree(path)
+        lines.unlink()
     for size in sizes:
         for name, text in (("stations", tandem(size)), ("classes", many_classes(size))):
             path = folder / f"{name}-{size}.toml"
             path.write_text(text)
             yield f"solve, {name}", size, [*SOJOURN, "solve", str(path)]
-            yield (
-                f"simulate 10 s, {name}",
-                size,
-                [*SOJOURN, "simulate", str(path), "--until", "10s", "--replications", "1"],
-            )
+            told = ["--until", "10s", "--replications", "1"]
+            yield f"simulate 10 s, {name}", size, [*SOJOURN, "simulate", str(path), *told]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--requests", default="100000,300000,1000000")
+    parser.add_argument("--requests", default="100000,1000000,10000000")
     parser.add_argument("--sizes", default="10,100,1000")
     asked = parser.parse_args()
     counts = [[int(one) for one in text.split(",")] for text in (asked.requests, asked.sizes)]

@@ -70,7 +70,10 @@ def commands(url: str, out: Path) -> dict[str, list[str]]:
         "sojourn solve shop.toml": [*SOJOURN, "solve", SHOP],
         "sojourn solve shop.toml --json": [*SOJOURN, "solve", SHOP, "--json"],
         "sojourn load, 20/s for 1 s": [*SOJOURN, "load", url, "--rate", "20", "--for", "1s", "--out", str(out)],
-    }
+        "sojourn load, 10 users for 4 s": [
+            *SOJOURN, "load", url, "--users", "10", "--think", "10ms", "--for", "4s", "--out", str(out),
+        ],
+    }  # fmt: skip
 
 
 def measured(words: list[str], code: str, out: Path) -> Row:
