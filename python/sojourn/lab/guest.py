@@ -19,7 +19,7 @@ from sojourn.lab.capped_log import last_lines
 from sojourn.lab.cleanup_registry import MARK, CleanupRegistry, clean_stale
 from sojourn.lab.guest_command import GuestShape, command
 from sojourn.lab.guest_image import PROBE, READY, SAID, image
-from sojourn.lab.guest_parts import WAYS, WHAT, GuestParts
+from sojourn.lab.guest_parts import UML, WAYS, WHAT, GuestParts
 from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.process_tree import GONE_S
 from sojourn.lab.worker_process import WorkerProcess
@@ -79,7 +79,7 @@ def guest(
     registry = CleanupRegistry(token)
     try:
         registry.add(mark=token)
-        with _folder() as folder:
+        with _folder(way) as folder:
             with _room():
                 (folder / IMAGE).write_bytes(image(parts, way, script, files))
             with _running(parts, way, shape, folder, token, ready_s, ports or {}) as made:
@@ -89,14 +89,14 @@ def guest(
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
-    """For its files; that of a user-mode-linux is written by nobody, for whom it also is."""
+def _folder(way: str) -> Iterator[Path]:
+    """For its files; that of a user-mode-linux is nobody's, as who it runs."""
     with ExitStack() as stack:
         with _room():
             folder = stack.enter_context(owned_folder(PREFIX))
         files = folder / "files"
         files.mkdir()
-        if os.geteuid() == 0:
+        if way == UML and os.geteuid() == 0:
             folder.chmod(0o711)
             shutil.chown(files, 65534, 65534)
         yield files

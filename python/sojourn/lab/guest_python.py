@@ -13,7 +13,6 @@ from sojourn.lab import guest_main
 from sojourn.lab.guest_parts import WHAT
 
 LIMIT_S = 60.0
-# os: what guest_main imports late
 ASK = """
 import importlib, json, sys
 for name in sys.argv[1:]:
@@ -22,7 +21,7 @@ import json, os, signal, time, sojourn.lab.guest_main
 from sojourn import _native
 mapped = {line.split(None, 5)[-1].strip() for line in open("/proc/self/maps") if "/" in line}
 loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-print(json.dumps({"files": sorted(mapped | loaded - {None}), "path": sys.path[1:], "home": [sys.base_prefix, sys.base_exec_prefix]}))
+print(json.dumps({"files": sorted(mapped | loaded - {None}), "path": sys.path[1:]}))
 """
 LINKER = "/lib64/ld-linux-x86-64.so.2"
 
