@@ -54,6 +54,13 @@ def observe(
     sampled: Annotated[
         float | None, typer.Option(help="of traces: the share of them that was kept, where they do not say it: 0.01")
     ] = None,
+    alike: Annotated[
+        bool,
+        typer.Option(
+            "--visits-alike",
+            help="of traces: in the model a visit of a station takes the same time in all classes, one unknown a station",
+        ),
+    ] = False,
 ) -> None:
     """Turns logs and metrics you already have into runs.
 
@@ -64,8 +71,8 @@ def observe(
     from sojourn.traces import is_trace_file
 
     if "://" in sources[0]:
-        if sampled is not None:
-            raise InputError("--sampled", sources[0], "leave it out: it is of traces")
+        if sampled is not None or alike:
+            raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
     for option, wanted in (("--map", series is not None), ("--suggest-map", suggest)):
         if wanted:
@@ -73,9 +80,9 @@ def observe(
     traces = [one for one in sources if is_trace_file(one)]
     if traces and len(traces) == len(sources) and (out is None or out.suffix == MODEL_FILE):
         others = {"--window": window, "--from": begin, "--to": end, "--cores": cores}
-        return observe_traces(sources, out, sampled, [option for option, value in others.items() if value])
-    if sampled is not None and not traces:
-        raise InputError("--sampled", sources[0], "leave it out: it is of traces")
+        return observe_traces(sources, out, sampled, alike, [option for option, value in others.items() if value])
+    if not traces and (sampled is not None or alike):
+        raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
     where = _checked_out(out)
     given: dict[str, Any] = {
         "window_s": duration_s(window or FILES_WINDOW, "--window"),
@@ -86,7 +93,7 @@ def observe(
     if traces:
         from sojourn.observe.observe_traces import observe_traces as windows_of_traces
 
-        found, service = windows_of_traces(sources, sampled=sampled, **given)
+        found, service = windows_of_traces(sources, sampled=sampled, alike=alike, **given)
         print_traces(found)
         return _write(service, where)
     _write(observe_files([Path(one) for one in sources], **given), where)

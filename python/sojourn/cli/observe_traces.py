@@ -20,7 +20,9 @@ MOST_ROWS = 20  # of a table
 MODEL_FILE = ".toml"
 
 
-def observe_traces(sources: Sequence[str], out: Path | None, sampled: float | None, given: Sequence[str]) -> None:
+def observe_traces(
+    sources: Sequence[str], out: Path | None, sampled: float | None, alike: bool, given: Sequence[str]
+) -> None:
     """Prints what is in them, and writes the model to `out`; `given`: options that are of windows."""
     from sojourn.files.writing import write_output
     from sojourn.traces import read_traces
@@ -29,7 +31,7 @@ def observe_traces(sources: Sequence[str], out: Path | None, sampled: float | No
         raise InputError(given[0], sources[0], "leave it out, or name a folder for windows: --out runs/week")
     if out is not None:
         check_new(out, False)
-    seen = read_traces(sources, sampled)
+    seen = read_traces(sources, sampled, alike=alike)
     print_traces(seen)
     if out is not None:
         write_output(out, seen.to_toml())

@@ -21,6 +21,7 @@ def observe_traces(
     paths: Sequence[Path | str],
     *,
     sampled: float | None = None,
+    alike: bool = False,
     window_s: float = 60.0,
     start_s: float | None = None,
     end_s: float | None = None,
@@ -33,7 +34,7 @@ def observe_traces(
         InputError: a file is none of these, the classes of a request log are others than those of the traces, too few windows have answers.
     """
     check_length(window_s)
-    seen = read_traces([path for path in paths if is_trace_file(path)], sampled)
+    seen = read_traces([path for path in paths if is_trace_file(path)], sampled, alike=alike)
     logs, series = [], []
     for path in (Path(path) for path in paths if not is_trace_file(path)):
         frame = read_csv(path, REMEDY)
@@ -100,4 +101,12 @@ def trace_model(
         if one.name in part["service_s"]
         for servers in [max(round(capacity.get(one.name, 1.0)), 1)]
     ]
-    return Model(stations, classes, service_s=part["service_s"], visits=part["visits"], factors=factors, name="traces")
+    return Model(
+        stations,
+        classes,
+        service_s=part["service_s"],
+        visits=part["visits"],
+        parameters=seen.model.parameters,
+        factors=factors,
+        name="traces",
+    )

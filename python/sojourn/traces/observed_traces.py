@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from sojourn.traces.visits import visits
 class ObservedTraces:
     """`classes` by name, the most frequent first; `operations`, those that took the most time first; `calls`: the call graph; `stations`:
     name in the model → service; `spans`, `traces`: counts; `without_root`: traces that are left out; `notes`: what these traces cannot
-    tell; `requests`: each, for windows of them."""
+    tell; `requests`: each, for windows of them; `alike`: in the model a visit of a station takes the same time in all classes."""
 
     classes: Mapping[str, TraceClass]
     operations: Sequence[Operation]
@@ -40,20 +40,22 @@ class ObservedTraces:
     formats: Sequence[str]
     without_root: int
     requests: TraceRequests = field(repr=False, compare=False)
+    alike: bool = False
 
     @cached_property
     def model(self) -> Model:
         """Stations, classes and visits as they were counted, every service time unknown: for `sojourn fit --model`."""
-        return skeleton_model(self.classes, self.stations)
+        return skeleton_model(self.classes, self.stations, self.alike)
 
     def to_toml(self) -> str:
         """The model file, with the call graph and what is not known as comments."""
         return skeleton_text(self.model, self.calls, self.notes)
 
 
-def read_traces(paths: Sequence[Path | str], sampled: float | None = None) -> ObservedTraces:
+def read_traces(paths: Sequence[Path | str], sampled: float | None = None, *, alike: bool = False) -> ObservedTraces:
     """OTLP/JSON and Jaeger JSON, all files together. `sampled`: with which probability in (0, 1] a trace was kept, where spans do
     not say.
+    `alike`: in the model a visit of a station takes the same time in all classes.
 
     Raises:
         InputError: a file is neither, too large or damaged; no request is in it; `sampled` is no probability.
@@ -61,7 +63,7 @@ def read_traces(paths: Sequence[Path | str], sampled: float | None = None) -> Ob
     if sampled is not None and not 0.0 < sampled <= 1.0:
         raise InputError(f"{sampled:g}", "--sampled", "give the share of traces that were kept, such as 0.01")
     files = read_trace_files(paths)
-    return _observed(files, sampled, ", ".join(Path(path).name for path in paths))
+    return replace(_observed(files, sampled, ", ".join(Path(path).name for path in paths)), alike=alike)
 
 
 def _observed(files: TraceFiles, sampled: float | None, source: str) -> ObservedTraces:

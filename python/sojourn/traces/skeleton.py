@@ -9,6 +9,7 @@ from sojourn.traces.call_graph import Call
 from sojourn.traces.trace_results import TraceClass
 
 LEAST_RATE_PER_S = 1e-9
+LEAST_START_S = 1e-9
 UNKNOWN_HERE = """\
 # Made from traces by `sojourn observe`. Counted: stations, classes, visits. Not known from traces:
 # - service times ({ free = true }): the time in a span has waiting in it. `start` is that time, for the search alone. Fit them to
@@ -19,16 +20,25 @@ runs in which
 """
 
 
-def skeleton_model(classes: Mapping[str, TraceClass], stations: Mapping[str, str]) -> Model:
-    """Processor sharing at each station, Poisson arrivals; `start` of a service time is the self time of a visit."""
-    service_s: dict[str, dict[str, Exponential]] = {}
+def skeleton_model(classes: Mapping[str, TraceClass], stations: Mapping[str, str], alike: bool = False) -> Model:
+    """Processor sharing at each station, Poisson arrivals; `start` of a service time is the self time of a visit. `alike`: a visit of a
+    station takes the same time in all classes, one unknown a station."""
+    service_s: dict[str, dict[str, Exponential | str]] = {}
     visits: dict[str, dict[str, float]] = {}
+    spent: dict[str, list[tuple[float, float]]] = {}
     for name, cls in classes.items():
         for station, ratio in cls.visits.items():
             if ratio.mean > 0:
                 each = cls.residence_s[station] / ratio.mean
-                service_s.setdefault(station, {})[name] = Exponential(Unknown(round(each, 9) if each > 1e-9 else None))
+                own = shared_name(station) if alike else Exponential(_unknown(each))
+                service_s.setdefault(station, {})[name] = own
                 visits.setdefault(station, {})[name] = round(ratio.mean, 6)
+                spent.setdefault(station, []).append((cls.counted * ratio.mean, each))
+    parameters = {
+        shared_name(station): _unknown(sum(n * each for n, each in parts) / sum(n for n, _ in parts))
+        for station, parts in spent.items()
+        if alike
+    }
     several = len(classes) > 1
     factors: dict[str, str | tuple[str, ...]] = {
         f"rate_{name}_per_s": f"classes.{name}.rate_per_s" for name in classes if several
@@ -40,9 +50,19 @@ def skeleton_model(classes: Mapping[str, TraceClass], stations: Mapping[str, str
         [Open(name, max(cls.rate_per_s or 0.0, LEAST_RATE_PER_S)) for name, cls in classes.items()],
         service_s=service_s,
         visits=visits,
+        parameters=parameters,
         factors=factors,
         name="traces",
     )
+
+
+def shared_name(station: str) -> str:
+    """Of the parameter that is the time of a visit in all classes."""
+    return f"{station}_visit_s"
+
+
+def _unknown(start_s: float) -> Unknown:
+    return Unknown(round(start_s, 9) if start_s > LEAST_START_S else None)
 
 
 def skeleton_text(model: Model, calls: Sequence[Call], notes: Sequence[str]) -> str:

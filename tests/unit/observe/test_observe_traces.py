@@ -58,6 +58,14 @@ def test_a_fit_finds_what_the_traces_were_made_of(tmp_path: Path) -> None:
             assert value == pytest.approx(truth, rel=0.05), (station, name)
 
 
+def test_visits_alike_are_one_unknown_a_station(tmp_path: Path) -> None:
+    _, service = observe_traces(made(tmp_path), window_s=WINDOW_S, alike=True)
+    service.write(tmp_path / "runs")
+    found = sj.fit(sj.fit.observe_runs([tmp_path / "runs"]), sj.Model.read(tmp_path / "runs/model.toml"))
+    for name, truth in (("site_visit_s", SITE_S), ("postgresql_visit_s", DB_S)):
+        assert found.estimates[f"parameters.{name}"].value == pytest.approx(truth, rel=0.05)
+
+
 def test_a_sample_has_the_rates_of_all(tmp_path: Path) -> None:
     """Every second request, of which each says that it was kept with a probability of 1/2 (th:8)."""
     _, service = observe_traces(made(tmp_path, "ot=th:8", 2), window_s=WINDOW_S)
