@@ -77,16 +77,16 @@ These definitions are the same for all sources:
   If it starts inside the target, it ends when it comes back to the target. A passage that enters an excluded state first never ends.
 - **`convolve`** assumes that its two times are independent. Waiting and service of one request are not independent: ask for
   `response_time`.
-- **Shares of time** are weighted by time, after the warm-up of the run or simulation. Their intervals come from 32 batches of the
-  window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. It uses as many independent
-  clusters as the record is worth.
+- **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of such shares come from 32
+  batches of the window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. This
+  interval uses as many independent clusters as the record is worth.
 - **Rare tails** (of times, or of the number present) show few clusters, and these are too regular. So the variance of such a tail,
   divided by share (1 - share), is no smaller than in a tail ten times as heavy. If a run is too short to bound a quantile, its
   interval has no end. The answer then says about how many times as much data would give a bound.
-- **Failures** have no such wider tail. Their clusters are assumed to be of geometric size. The mean size is over the clusters seen
-  and one further cluster that contains the slowest requests of the run. For example, slow requests may come by the dozen. Then no
-  failure in 10 000 requests does not show that fewer than 0.1 % fail. `benches/query` counts how often intervals contain the true
-  value.
+- **Failures** have no such wider tail. The clusters of failures are assumed to be of geometric size. The mean size is over the
+  clusters seen and one further cluster that contains the slowest requests of the run. For example, slow requests may come by the
+  dozen. Then no failure in 10 000 requests does not show that fewer than 0.1 % fail. `benches/query` counts how often intervals
+  contain the true value.
 - **A run with only `latency.hlog`**, or with only some of its requests recorded, takes response times from its histograms. A batch is
   some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. States, classes and phases are
   refused.
