@@ -176,11 +176,13 @@ def validate_file(
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit import FittedModel, observe_runs, validate
+    from sojourn.fit.observed_time import stale
     from sojourn.fit.predict_model import OUTSIDE
     from sojourn.fit.validate_model import at_asked_rates, scores
 
     measured = observe_runs(runs)
-    found = validate(FittedModel.read(path), measured, level, changed, up_to)
+    fitted = FittedModel.read(path)
+    found = validate(fitted, measured, level, changed, up_to)
     if as_json:
         say_answer("validate", {"rows": found.to_dicts()})
         return
@@ -191,7 +193,8 @@ def validate_file(
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
-    for line in filter(None, [*measured.notes(), scores(found, level), at_asked_rates(found)]):
+    old = stale([run.observed for run in measured.runs], fitted.until_s)
+    for line in filter(None, [*old, *measured.notes(), scores(found, level), at_asked_rates(found)]):
         out.print(line, markup=False)
 
 

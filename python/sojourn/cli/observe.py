@@ -48,6 +48,10 @@ def observe(
     suggest: Annotated[
         bool, typer.Option("--suggest-map", help="of Prometheus: print a first map, made from names")
     ] = False,
+    fitted: Annotated[
+        Path | None,
+        typer.Option(help="a fitted.toml of earlier hours: is it stale, since the service changed after them?"),
+    ] = None,
     cores: Annotated[
         str, typer.Option(help="of files: cores or servers of a resource, where there are several: cpu=4,db=2")
     ] = "",
@@ -73,7 +77,7 @@ def observe(
     if "://" in sources[0]:
         if sampled is not None or alike:
             raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
-        return _prometheus(sources, out, window, (begin, end), series, suggest, cores)
+        return _prometheus(sources, out, window, (begin, end), series, suggest, cores, fitted)
     for option, wanted in (("--map", series is not None), ("--suggest-map", suggest)):
         if wanted:
             raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
@@ -95,8 +99,8 @@ def observe(
 
         found, service = windows_of_traces(sources, sampled=sampled, alike=alike, **given)
         print_traces(found)
-        return _write(service, where)
-    _write(observe_files([Path(one) for one in sources], **given), where)
+        return _write(service, where, fitted)
+    _write(observe_files([Path(one) for one in sources], **given), where, fitted)
 
 
 def _prometheus(
@@ -107,6 +111,7 @@ def _prometheus(
     series: Path | None,
     suggest: bool,
     cores: str,
+    fitted: Path | None,
 ) -> None:
     from sojourn.observe.prometheus_http import PrometheusServer
     from sojourn.observe.suggested_map import suggested_map
@@ -118,7 +123,7 @@ def _prometheus(
     if cores:
         raise InputError(f"--cores {cores}", sources[0], "write cores = … below [resources.NAME] of the map")
     where = _checked_out(out) if series is not None else Path()
-    _write(prometheus_windows(sources[0], series, between, window), where)
+    _write(prometheus_windows(sources[0], series, between, window), where, fitted)
 
 
 def prometheus_windows(source: str, series: Path | None, between: tuple[str, str], window: str) -> ObservedService:
@@ -161,12 +166,29 @@ def _instant(text: str, place: str) -> float | None:
     return -duration_s(text[1:], place) if text.startswith("-") else duration_s(text, place)
 
 
-def _write(seen: ObservedService, out: Path) -> None:
+def _write(seen: ObservedService, out: Path, fitted: Path | None) -> None:
     from sojourn.observe.observe_files import MODEL
 
+    earlier = _staleness(seen, fitted) if fitted else ""
     folders = seen.write(out)
     first, last = folders[0].name, folders[-1].name
     say(f"{len(folders)} windows of {seen.windows[0].length_s:g} s, {first} to {last}, in {out}")
     for note in seen.notes:
         say(f"- {note}")
+    if earlier:
+        say(f"- {earlier}")
     say(f"next: sojourn fit {out} --model {out / MODEL}" if seen.model else f"next: sojourn fit {out}")
+
+
+def _staleness(seen: ObservedService, path: Path) -> str:
+    """Whether the service changed after the hours that a fit has seen."""
+    from sojourn.fit import FittedModel
+    from sojourn.observe.record_parts import moment
+
+    until_s = FittedModel.read(path).until_s
+    if not until_s:
+        return f"{path} is a fit of load tests: nothing says which hours it is of"
+    later = [one for one in (seen.parts.changes if seen.parts else ()) if one.at_s >= until_s]
+    if later:
+        return f"{path} is stale: it has seen the service until {moment(until_s)}, which changed at {moment(later[0].at_s)}: fit again"
+    return f"no change of the service is seen after {moment(until_s)}, until when {path} was fitted"

@@ -39,6 +39,10 @@ def diagnose(
     series: dict[str, dict[str, list[LoadLevel]]] = {}
     fitted: dict[str, Rate | None] = {}
     for folder in folders:
+        if folder.manifest.get("observed") and not folder.manifest.get(
+            "valid", True
+        ):  # of a service that is another now
+            continue
         if (level := read_level(folder)) is not None:
             load = str([folder.manifest.get("factors", {}).get(name) for name in LOAD] + [level.users])
             if full_per_s is not None and setting_of(folder) not in series:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
+from sojourn.fit import observed_time
 from sojourn.fit.meter_errors import bounds
+from sojourn.fit.observed_time import ObservedTime
 from sojourn.fit.run_contents import busy_by_resource, length_s_of, load_levels, scv_of_responses
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
@@ -29,6 +31,7 @@ from sojourn.units import USUAL_LEVEL
 
 Array = NDArray[np.float64]
 Factors = dict[str, Any]
+MOST_SAID = 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class FitRun:
     response times of all, squared coefficient of variation; None where nobody knows. `meter_bounds`: resource → bound of the relative
     error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`:
     from its start; 0 where nobody knows. `pauses`: None where nobody looked for them. `beside`: (class, metric) → the
-    part of the error of a mean that is not of sampling: a late generator."""
+    part of the error of a mean that is not of sampling: a late generator. `observed`: when, of a window of a service
+    that nobody loaded."""
 
     name: str
     factors: Factors
@@ -53,6 +57,7 @@ class FitRun:
     length_s: float = 0.0
     pauses: Pauses | None = None
     beside: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    observed: ObservedTime | None = None
 
     @property
     def configuration(self) -> str:
@@ -82,7 +87,8 @@ class FitRuns:
 
     def notes(self) -> list[str]:
         """What the reader of a fit has to know of its runs."""
-        found = [f"left out: {text}" for text in self.left_out]
+        found = _alike(self.left_out)
+        found += observed_time.notes([run.observed for run in self.runs])
         if self.beside:
             said = f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and the predictions assume the same"
             found.append(f"{said}: {self.beside[0]}")
@@ -111,6 +117,18 @@ class FitRuns:
     @property
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
+
+
+def _alike(left_out: Sequence[str]) -> list[str]:
+    """A line for each reason, where more than `MOST_SAID` runs have it."""
+    by_reason: dict[str, list[str]] = {}
+    for text in left_out:
+        by_reason.setdefault(text.partition(": ")[2] or text, []).append(text)
+    found = []
+    for reason, texts in by_reason.items():
+        many = len(texts) > MOST_SAID
+        found += [f"left out: {len(texts)} runs: {reason}"] if many else [f"left out: {text}" for text in texts]
+    return found
 
 
 def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
@@ -234,6 +252,7 @@ def observe_run(folder: RunFolder) -> FitRun:
             length_s,
             pauses,
             beside,
+            ObservedTime.of(manifest),
         )
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}

@@ -35,6 +35,7 @@ def to_toml(fitted: FittedModelData) -> str:
         "estimates": {path: list(e) for path, e in fitted.estimates.items()},
         "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
         "noise_degrees": dict(fitted.noise_degrees), "noise_growth": asdict(fitted.noise_growth), "length_s": fitted.length_s,
+        **({"until_unix_s": fitted.until_s} if fitted.until_s else {}),
         **({} if fitted.factors is None else {"factors": list(fitted.factors)}),
         "growth": {name: list(slopes) for name, slopes in fitted.growth.items()},
         **({} if fitted.loads is None else {"loads": list(fitted.loads)}),
@@ -76,7 +77,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             {name: tuple(map(float, slopes)) for name, slopes in table.get("growth", {}).items()},
             _range(table["loads"]) if "loads" in table else None,
             ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),
-            float(table.get("length_s", 0.0)),
+            float(table.get("length_s", 0.0)), float(table.get("until_unix_s", 0.0)),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; was the file changed by hand?") from None

@@ -41,7 +41,7 @@ class FittedModel(FittedModelData, FittedDefaults):
     logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
     saturation rate that was fitted, None where there is none. `elsewhere`: models of other runs (`Model.where`), each of
     which answers where it is the one. `length_s`: of the runs, the median; 0 where nobody
-    knows.
+    knows. `until_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
     """
 
     def predict(

@@ -46,6 +46,7 @@ class FittedModelData:
     loads: tuple[float, float] | None = None
     noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
     length_s: float = 0.0
+    until_s: float = 0.0
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""

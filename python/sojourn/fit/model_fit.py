@@ -28,6 +28,7 @@ from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
+from sojourn.fit.observed_time import until_s
 from sojourn.fit.parameter_estimate import check_level
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.unknown_intervals import intervals
@@ -146,7 +147,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,
         data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
         noise_degrees=noise_degrees, noise_growth=noise_growth, growth=drawn_growth(growth, draws, seed), loads=load_range(data, x),
-        length_s=float(np.median([run.length_s for run in runs.runs])),
+        length_s=float(np.median([run.length_s for run in runs.runs])), until_s=until_s([run.observed for run in runs.runs]),
     )  # fmt: skip
 
 

@@ -2,9 +2,9 @@
 
 Map: `observed_windows` a window · `request_log` a request log · `utilisation_series` how busy resources were · `log_windows` both, cut
 into windows · `load_feedback`, `paced_arrivals` whether the load waits for answers · `window_folders` windows as run folders ·
-`first_model` a model of them with unknowns · `what_is_told` what these hours can tell.
-`prometheus_http` answers of a Prometheus server, within limits · `series_map` which series is what · `suggested_map` a first one,
-from names · `observe_prometheus` windows from counters.
+`change_points` when the service became another · `record_parts` which part of a record is used · `first_model` a model of them with
+unknowns · `what_is_told` what these hours can tell. `prometheus_http` answers of a Prometheus server, within limits · `series_map`
+which series is what · `suggested_map` a first one, from names · `observe_prometheus` windows from counters.
 """
 
 from typing import TYPE_CHECKING

@@ -12,6 +12,7 @@ from sojourn.model import Model
 from sojourn.observe.first_model import first_model
 from sojourn.observe.log_windows import log_windows
 from sojourn.observe.observed_windows import ObservedWindow, check_length
+from sojourn.observe.record_parts import RecordParts
 from sojourn.observe.request_log import REMEDY, RequestLog, is_request_log, read_csv, read_request_log, together
 from sojourn.observe.utilisation_series import UtilisationSeries, read_utilisation
 from sojourn.observe.what_is_told import notes
@@ -23,8 +24,9 @@ LEAST_WINDOWS = 2
 
 @dataclass(frozen=True)
 class ObservedService:
-    """`windows` in order of time; `users`: class → users, of a load that waits for its answers; `model`: of them, with unknowns, None where
-    no resource was watched; `capacity`: resource → servers; `notes`: what these hours can tell."""
+    """`windows` in order of time, those that are left out too (`reasons`: number of a window → why); `parts`: those between changes of the
+    service; `users`: class → users, of a load that waits for its answers; `model`: of them, with unknowns, None where no resource was
+    watched; `capacity`: resource → servers; `notes`: what these hours can tell."""
 
     windows: Sequence[ObservedWindow]
     users: Mapping[str, int]
@@ -32,10 +34,25 @@ class ObservedService:
     source: str
     model: Model | None
     notes: Sequence[str]
+    parts: RecordParts | None = None
+
+    @property
+    def reasons(self) -> Mapping[int, str]:
+        return self.parts.reasons if self.parts else {}
+
+    @property
+    def changed_s(self) -> float | None:
+        """When the part that is fitted began with a change of the service, Unix time; None where there was none."""
+        return self.windows[self.parts.start].start_s if self.parts and self.parts.start else None
+
+    @property
+    def used(self) -> Sequence[ObservedWindow]:
+        """Windows that are fitted."""
+        return [one for i, one in enumerate(self.windows) if i not in self.reasons]
 
     def write(self, out: Path) -> list[Path]:
         """The windows as run folders below `out`, and `model.toml`. Raises RunFolderError where a folder is there, OSError for the file."""
-        found = write_windows(out, self.windows, self.users, self.capacity, self.source)
+        found = write_windows(out, self.windows, self.users, self.capacity, self.source, self.reasons, self.changed_s)
         if self.model is not None:
             write_output(out / MODEL, self.model.to_toml())
         return found
@@ -53,8 +70,10 @@ def observed_service(
     if len(used) < LEAST_WINDOWS:
         remedy = "observe for longer, or give a shorter --window"
         raise InputError(f"{len(used)} of {len(windows)} windows with answers", source, remedy)
-    said = [*notes(used, users), *more]
-    return ObservedService(used, users, capacity, source, first_model(used, users, capacity), said)
+    parts = RecordParts.of(used)
+    own = used[parts.start : parts.end]
+    said = [*parts.notes, *notes(own, users), *more]
+    return ObservedService(used, users, capacity, source, first_model(own, users, capacity), said, parts)
 
 
 def observe_files(

@@ -9,7 +9,7 @@ changes. A mean response time is the rate of the sum of times over that of their
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +49,8 @@ def observe_prometheus(
     windows = [_window(i, ends, window_s, classes, busy) for i in np.flatnonzero(known)]
     found = observed_service(windows, {}, capacity, server.name)
     left = [f"{int((~known).sum())} of {len(ends)} windows are left out: a series has no or too few samples there"]
-    return ObservedService(
-        found.windows, found.users, found.capacity, found.source, found.model,
-        (*(left if not known.all() else []), *seen.changes, *found.notes, *_beyond(busy)),
-    )  # fmt: skip
+    said = (*(left if not known.all() else []), *seen.changes, *found.notes, *_beyond(busy))
+    return replace(found, notes=said)
 
 
 @dataclass(frozen=True)

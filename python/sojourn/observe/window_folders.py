@@ -39,18 +39,23 @@ def _mean_think_s(classes: Mapping[str, ClassMeans]) -> float | None:
 
 
 def write_windows(
-    out: Path, windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str
-) -> list[Path]:
+    out: Path, windows: Sequence[ObservedWindow], users: Mapping[str, int], capacity: Mapping[str, float], source: str,
+    reasons: Mapping[int, str] | None = None,
+    changed_s: float | None = None,
+) -> list[Path]:  # fmt: skip
     """One folder a window, named by its start (UTC), in the order of `windows`. `capacity`: resource → servers or cores; 1 where it is not
-    named. `source`: where it was observed.
+    named. `source`: where it was observed. `reasons`: number of a window → why it is not valid. `changed_s`: Unix time of the change
+    that these are observed since, where there was one.
 
     Raises:
         RunFolderError: a folder is there, or cannot be written; then none of them is left.
     """
     written: list[Path] = []
     try:
-        for window in windows:
-            path = _written(out / _name(window), window, users, capacity, source)
+        for number, window in enumerate(windows):
+            path = _written(
+                out / _name(window), window, users, capacity, source, (reasons or {}).get(number, ""), changed_s
+            )
             written.append(path)
     except BaseException:  # also where it is interrupted: half of the windows would be taken for all
         for path in written:
@@ -64,14 +69,21 @@ def _name(window: ObservedWindow) -> str:
 
 
 def _written(
-    path: Path, window: ObservedWindow, users: Mapping[str, int], capacity: Mapping[str, float], source: str
+    path: Path,
+    window: ObservedWindow,
+    users: Mapping[str, int],
+    capacity: Mapping[str, float],
+    source: str,
+    reason: str,
+    changed_s: float | None,
 ) -> Path:
     factors = {name: value for name, value in factors_of(window, users).items() if value is not None}
     resources = {name: {"capacity": float(capacity.get(name, 1.0))} for name in window.busy}
     lanes = [{"closed": {"users": sum(users.values())}}] if len(users) == len(window.classes) else [{}]
     what = {
         "name": path.name,
-        "observed": {"source": source, "start_unix_s": window.start_s, "length_s": window.length_s},
+        "observed": {"source": source, "start_unix_s": window.start_s, "length_s": window.length_s}
+        | ({} if changed_s is None else {"changed_unix_s": changed_s}),
         "factors": factors,
         "resources": resources,
         "conditions": {"system": source},
@@ -82,7 +94,10 @@ def _written(
     try:
         metrics = Metrics.of(_rows(window), "measured").with_factors(run=path.name, **factors)
         metrics.write(path / "metrics.parquet")
-        reasons = [] if window.response_s is not None else ["no answer in this window"]
+        reasons = [
+            *([] if window.response_s is not None else ["no answer in this window"]),
+            *([reason] if reason else []),
+        ]
         folder.manifest |= {"status": "complete", "valid": not reasons, "reasons": reasons}
         folder.manifest["window_s"] = [0.0, window.length_s]
         folder.save()
