@@ -87,6 +87,8 @@ def observe(
         return observe_traces(sources, out, sampled, alike, [option for option, value in others.items() if value])
     if not traces and (sampled is not None or alike):
         raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
+    if traces and out is not None and out.suffix == MODEL_FILE:
+        raise InputError(f"{out} with CSV files", "--out", "name a folder for their windows, such as --out runs/week")
     where = _checked_out(out)
     given: dict[str, Any] = {
         "window_s": duration_s(window or FILES_WINDOW, "--window"),

@@ -13,11 +13,11 @@ from sojourn.units import per_second, seconds
 
 if TYPE_CHECKING:
     from sojourn.traces import ObservedTraces
-
-MOST_ROWS = 20  # of a table
-
+    from sojourn.traces.visit_ratios import VisitRatio
 
 MODEL_FILE = ".toml"
+MOST_ROWS = 20  # of a table
+MOST_BESIDE = 4  # stations as columns; more are rows
 
 
 def observe_traces(
@@ -40,37 +40,51 @@ def observe_traces(
 
 def print_traces(seen: ObservedTraces) -> None:
     """Classes with their visits, operations with their self times, calls, and what is not known."""
-    from rich.table import Table
-
     counted = sum(cls.counted for cls in seen.classes.values())
-    say(
-        f"{counted} requests in {seen.traces} traces, {seen.spans} spans, {len(seen.stations)} stations ({', '.join(seen.formats)})"
-    )
-    table = Table(
-        "class", "requests", "rate", "response time", *(f"visits of {one}" for one in seen.stations), box=None
-    )
-    for name, cls in seen.classes.items():
-        visits = [cls.visits.get(one) for one in seen.stations]
-        table.add_row(
-            name, str(cls.counted), per_second(cls.rate_per_s), seconds(cls.response_s),
-            *(f"{v.mean:.4g} ({v.low:.4g} … {v.high:.4g})" if v else "0" for v in visits),
-        )  # fmt: skip
-    print_table(table)
-    table = Table("station", "operation", "spans", "self time", "duration", box=None)
-    for one in seen.operations[:MOST_ROWS]:
-        table.add_row(one.station, one.name, str(one.spans), seconds(one.self_s), seconds(one.duration_s))
-    print_table(table)
-    if len(seen.operations) > MOST_ROWS:
-        say(f"{len(seen.operations) - MOST_ROWS} more operations, which took less time")
-    table = Table("calls from", "to", "a request", "not waited for", "beside others", box=None)
-    for call in seen.calls:
-        table.add_row(
-            call.caller or "outside",
-            call.callee,
-            f"{call.a_request:.4g}",
-            f"{call.asynchronous:.0%}",
-            f"{call.parallel:.0%}",
-        )
-    print_table(table)
+    formats = ", ".join(seen.formats)
+    say(f"{counted} requests in {seen.traces} traces, {seen.spans} spans, {len(seen.stations)} stations ({formats})")
+    beside = len(seen.stations) <= MOST_BESIDE
+    columns = [f"visits of {one}" for one in seen.stations] if beside else []
+    _table(
+        ("class", "requests", "rate", "response time", *columns),
+        [
+            (name, str(cls.counted), per_second(cls.rate_per_s), seconds(cls.response_s),
+             *(_visits(cls.visits.get(one)) for one in seen.stations if beside))
+            for name, cls in seen.classes.items()
+        ],
+        "classes",
+    )  # fmt: skip
+    if not beside:
+        rows = [
+            (name, station, _visits(ratio), seconds(cls.residence_s[station]))
+            for name, cls in seen.classes.items()
+            for station, ratio in cls.visits.items()
+        ]
+        _table(("class", "station", "visits", "self time of a request"), rows, "visits")
+    operations = [
+        (one.station, one.name, str(one.spans), seconds(one.self_s), seconds(one.duration_s)) for one in seen.operations
+    ]
+    _table(("station", "operation", "spans", "self time", "duration"), operations, "operations, which took less time")
+    calls = [
+        (one.caller or "outside", one.callee, f"{one.a_request:.4g}", f"{one.asynchronous:.0%}", f"{one.parallel:.0%}")
+        for one in seen.calls
+    ]
+    _table(("calls from", "to", "a request", "not waited for", "beside others"), calls, "calls")
     for note in seen.notes:
         say(f"- {note}")
+
+
+def _visits(ratio: VisitRatio | None) -> str:
+    return f"{ratio.mean:.4g} ({ratio.low:.4g} … {ratio.high:.4g})" if ratio else "0"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> None:
+    """The first rows; how many more there are."""
+    from rich.table import Table
+
+    table = Table(*head, box=None)
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*row)
+    print_table(table)
+    if len(rows) > MOST_ROWS:
+        say(f"{len(rows) - MOST_ROWS} more {what}")

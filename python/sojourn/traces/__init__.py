@@ -6,7 +6,8 @@ is_trace_file    whether a file is one
 Map: `trace_files` files within limits · `otlp_json`, `jaeger_json` a format each · `sampling_probability` what a span says of it ·
 `span_table` spans as columns · `linked_spans` parents and requests · `visits` what is a visit · `visit_ratios` visits with
 intervals · `self_times` time without children, clocks that are apart · `call_graph` · `request_classes` kinds of requests ·
-`skeleton` the model · `trace_notes` what cannot be told."""
+`skeleton` the model · `trace_results` classes, operations, requests · `trace_notes` what traces do not show.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.traces.linked_spans import Index, LinkedSpans
+from sojourn.traces.linked_spans import LinkedSpans
 from sojourn.traces.span_table import CLIENT, PRODUCER, SpanTable
 from sojourn.traces.visits import Visits
 
@@ -30,7 +30,6 @@ class Call:
 def call_graph(
     table: SpanTable,
     found: Visits,
-    of_class: Index,
     linked: LinkedSpans,
     weight: NDArray[np.float64],
     parallel: NDArray[np.bool_],

@@ -22,7 +22,7 @@ NOBODY, MISSING = -1, -2  # in place of the index of a parent
 @dataclass(frozen=True)
 class LinkedSpans:
     """(spans,) each: `parent`: index of the parent, NOBODY, or MISSING; `root`: index of the request's span, -1 where it belongs to none;
-    `kept`: False of what was exported twice. `roots`: indices of the requests; `order`: those that belong to one, parents before children
+    `roots`: indices of the requests; `order`: those that belong to one, parents before children
     (what is below a missing parent as it comes).
 
     `duplicates`: spans exported twice; `same_id`: others that have the id of another in their trace; `circular`: spans without a way up;
@@ -31,7 +31,6 @@ class LinkedSpans:
 
     parent: Index
     root: Index
-    kept: NDArray[np.bool_]
     roots: Index
     order: Index
     callers: int
@@ -54,7 +53,6 @@ def link(table: SpanTable) -> LinkedSpans:
     """Of all traces together."""
     size = len(table)
     parent, root = np.full(size, NOBODY), np.full(size, -1)
-    kept = np.ones(size, bool)
     by_trace = np.argsort(table.trace, kind="stable")
     edges = np.searchsorted(table.trace[by_trace], np.arange(table.traces + 1))
     said: Counter[str] = Counter()
@@ -62,26 +60,25 @@ def link(table: SpanTable) -> LinkedSpans:
     roots: list[int] = []
     for number in range(table.traces):
         own = by_trace[edges[number] : edges[number + 1]].tolist()
-        _link_trace(table, own, (parent, root, kept), order, roots, said)
+        _link_trace(table, own, (parent, root), order, roots, said)
     names = ("callers", "duplicates", "same_id", "circular", "without_root", "unplaced", "referenced", "absent")
     counts = {name: said[name] for name in names}
-    return LinkedSpans(parent, root, kept, np.array(roots, np.int64), np.array(order, np.int64), **counts)
+    return LinkedSpans(parent, root, np.array(roots, np.int64), np.array(order, np.int64), **counts)
 
 
 def _link_trace(
     table: SpanTable,
     own: list[int],
-    columns: tuple[Index, Index, NDArray[np.bool_]],
+    columns: tuple[Index, Index],
     order: list[int],
     roots: list[int],
     said: Counter[str],
 ) -> None:
-    parent, root, kept = columns
+    parent, root = columns
     by_id: dict[int, int] = {}
     for i in own:
         first = by_id.setdefault(int(table.span[i]), i)
         if first != i:
-            kept[i] = False
             said["duplicates" if _same(table, first, i) else "same_id"] += 1
     children: dict[int, list[int]] = {}
     tops: list[int] = []

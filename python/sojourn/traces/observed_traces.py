@@ -53,9 +53,8 @@ class ObservedTraces:
 
 
 def read_traces(paths: Sequence[Path | str], sampled: float | None = None, *, alike: bool = False) -> ObservedTraces:
-    """OTLP/JSON and Jaeger JSON, all files together. `sampled`: with which probability in (0, 1] a trace was kept, where spans do
-    not say.
-    `alike`: in the model a visit of a station takes the same time in all classes.
+    """OTLP/JSON and Jaeger JSON, all files together. `sampled`: with which probability in (0, 1] a trace was kept, where spans do not
+    say it. `alike`: in the model a visit of a station takes the same time in all classes.
 
     Raises:
         InputError: a file is neither, too large or damaged; no request is in it; `sampled` is no probability.
@@ -95,7 +94,7 @@ def _observed(files: TraceFiles, sampled: float | None, source: str) -> Observed
             {names[one]: ratio for one, ratio in ratios[cls].items()},
             {names[one]: float(spent[one]) for one in ratios[cls]},
         )
-    calls = call_graph(table, found, kinds.of, linked, weight, times.parallel, names)
+    calls = call_graph(table, found, linked, weight, times.parallel, names)
     stations = {names[one]: table.services[one] for one in seen}
     said = notes(files, linked, found, times, weight, kinds, sampled)
     operations = _operations(table, found.of, times.self_s, weight, names)

@@ -3,7 +3,8 @@
 `resourceSpans[]` (of Tempo `batches[]`), each with `resource.attributes` (`service.name`) and `scopeSpans[].spans[]`: `traceId`,
 `spanId`, `parentSpanId`, `name`, `kind`, `startTimeUnixNano`, `endTimeUnixNano` (64 bits, as text), `traceState`, `attributes`.
 Ids are hexadecimal; programs that use protobuf's own JSON write base64, which is taken as well. Specification:
-opentelemetry.io/docs/specs/otlp, JSON Protobuf Encoding."""
+opentelemetry.io/docs/specs/otlp, JSON Protobuf Encoding.
+"""
 
 from __future__ import annotations
 

@@ -12,9 +12,8 @@ LEAST_RATE_PER_S = 1e-9
 LEAST_START_S = 1e-9
 UNKNOWN_HERE = """\
 # Made from traces by `sojourn observe`. Counted: stations, classes, visits. Not known from traces:
-# - service times ({ free = true }): the time in a span has waiting in it. `start` is that time, for the search alone. Fit them to
-runs in which
-#   the load changed, with the CPU of each station: `sojourn observe requests.csv cpu.csv`, a column of cpu.csv named after each station
+# - service times ({ free = true }): the time in a span includes waiting. `start` is that time, and only helps the search. Fit them to runs
+#   in which the load changed, with the CPU of each station (`sojourn observe traces.json cpu.csv --out runs`, a column per station)
 # - servers: 1 unless you write how many CPU cores, workers or connections a station has
 # - rates: only as good as the sampling is known; every run of a fit has its own
 """

@@ -9,6 +9,8 @@ import pytest
 from traces.otlp_spans import CLIENT, SERVER, Spans, span, written
 
 from sojourn.errors import InputError
+from sojourn.model import Model
+from sojourn.model.unknown_parameters import unknowns
 from sojourn.traces import read_traces
 
 
@@ -135,3 +137,14 @@ def test_intervals_of_samples_hold_the_truth(tmp_path: Path, law: str) -> None:
         inside += found is not None and found.low <= truth <= found.high
         assert number >= 0
     assert inside >= (0.85 if law != "rare" else 0.75) * tries
+
+
+def test_the_model_file_is_a_model(tmp_path: Path) -> None:
+    """What is written is read again: stations and visits as counted, comments and all; also with one unknown a station."""
+    path = written(tmp_path / "traces.json", page(1, 2), page(2, 3), page(3, 1, state="ot=th:8"))
+    for alike, unknown in ((False, "service_s.postgresql.page.mean"), (True, "parameters.postgresql_visit_s")):
+        found = read_traces([path], alike=alike)
+        model = Model.parse(found.to_toml())
+        assert model == found.model and unknown in unknowns(model)
+        assert [one.name for one in model.stations] == ["site", "postgresql"]
+        assert model.visits["postgresql"]["page"] == pytest.approx(7 / 4)  # the third stands for two requests
