@@ -53,7 +53,7 @@ def observe_traces(
         windows, users, more = [_all_requests(one, kept) for one in windows], {}, []
     source = ", ".join(Path(path).name for path in paths)
     service = observed_service(windows, users, capacity or {}, source, more)
-    return seen, replace(service, model=trace_model(seen, service.windows, users, capacity or {}))
+    return seen, replace(service, model=trace_model(seen, service.used, users, capacity or {}))
 
 
 def _requests(seen: ObservedTraces) -> tuple[RequestLog, float]:
