@@ -50,6 +50,11 @@ def target_percent(rule: ScalingRule) -> int:
     return max(math.floor(100 * rule.utilisation + 1e-9), 1)
 
 
+def _thousandths(rule: ScalingRule) -> int:
+    """Requests a second of a replica, rounded down."""
+    return max(math.floor(1000 * rule.rate_per_s), 1)
+
+
 def _reason(rule: ScalingRule, by_requests: bool) -> str:
     """As a comment."""
     end = f"lower end of the {percent(rule.level, 0)} interval" if rule.draws else "by the model, which has no interval"
@@ -64,6 +69,8 @@ def _reason(rule: ScalingRule, by_requests: bool) -> str:
         f"less {percent(TOLERANCE, 0)}, by which an HPA lets its metric be off before it acts",
         f"scale down: the most that was asked for in the last {rule.scale_down_s:g} s is kept",
     ]
+    if rule.inside is False:
+        lines.append("OUTSIDE what was measured: measure near the highest load before you rely on it")
     if not by_requests:
         lines.append(
             f"utilisation is of the CPU that a pod requests: right where that is its share of {rule.station} in the model"
@@ -77,7 +84,7 @@ def _behaviour(rule: ScalingRule) -> dict[str, Any]:
 
 def _hpa(rule: ScalingRule, name: str, metric: str) -> dict[str, Any]:
     if metric:
-        value = {"type": "AverageValue", "averageValue": f"{math.floor(1000 * rule.rate_per_s)}m"}
+        value = {"type": "AverageValue", "averageValue": f"{_thousandths(rule)}m"}
         measured: dict[str, Any] = {"type": "Pods", "pods": {"metric": {"name": metric}, "target": value}}
     else:
         target = {"type": "Utilization", "averageUtilization": target_percent(rule)}
@@ -98,7 +105,7 @@ def _hpa(rule: ScalingRule, name: str, metric: str) -> dict[str, Any]:
 
 def _keda(rule: ScalingRule, name: str, query: str, server: str) -> dict[str, Any]:
     if query:
-        told = {"serverAddress": server, "query": query, "threshold": f"{rule.rate_per_s:.4g}"}
+        told = {"serverAddress": server, "query": query, "threshold": f"{_thousandths(rule) / 1000:g}"}
         trigger: dict[str, Any] = {"type": "prometheus", "metricType": "AverageValue", "metadata": told}
     else:
         trigger = {"type": "cpu", "metricType": "Utilization", "metadata": {"value": str(target_percent(rule))}}

@@ -29,7 +29,8 @@ MOST_REPLICAS = 1000
 @dataclass(frozen=True)
 class ScalingRule:
     """`least` to `most` replicas for rates of `lowest_per_s` to `highest_per_s`; a replica is to have `rate_per_s` requests a second, and
-    `utilisation` (in (0, 1)) of `station`, both with room for the tolerance. `draws`: 0 where the model has none, and so no interval."""
+    `utilisation` (in (0, 1)) of `station`, both with room for the tolerance. `draws`: 0 where the model has none, and so no interval. `inside`:
+    whether both ends lie in what was measured, None where nothing was."""
 
     factor: str
     objective: str
@@ -43,6 +44,7 @@ class ScalingRule:
     level: float
     draws: int
     scale_down_s: float = 300.0
+    inside: bool | None = None
 
 
 def scaling_rule(
@@ -89,9 +91,10 @@ def scaling_rule(
     shares = [next(iter(asked.busiest({factor: m}, able[m])), ("", 1.0, 1)) for m in among]
     station, share, _ = min(shares, key=lambda one: one[1])
     room = 1 + TOLERANCE
+    known = [asked.inside({factor: m}, rate) for m, rate in ((least, lowest), (enough, highest))]
     return ScalingRule(
         factor, wanted.text, least, max(enough, math.ceil(highest / (a_replica / room) - 1e-9)), lowest, highest, a_replica / room,
-        share / room, station, level, min(DRAWS, asked.draws), scale_down_s,
+        share / room, station, level, min(DRAWS, asked.draws), scale_down_s, None if None in known else all(known),
     )  # fmt: skip
 
 

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
+import numpy as np
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from plan.test_plan_fit import fitted_one
 from scipy.optimize import brentq
 from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli.app import command_line
 from sojourn.control import Load, simulate
+from sojourn.control.hpa import average_value
 from sojourn.control.policy_file import read
 from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.plan.scaling_manifest import manifest
@@ -183,3 +186,26 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         words = shlex.split(line.partition(" > ")[0])
         done = CliRunner().invoke(command_line(), words[1:])
         assert done.exit_code == 0 and done.output.startswith("# sojourn plan: p99 < 300ms from 40.0 /s"), done.output
+
+
+def test_every_number_that_kedas_rule_may_leave_keeps_the_objective(rule: ScalingRule) -> None:
+    """By Erlang's formula, whatever number runs before: KEDA gives an HPA the total, which acts beyond its tolerance."""
+    more = {"query": "sum(rate(requests_total[1m]))", "server": "http://prometheus:9090"}
+    (trigger,) = yaml.safe_load(manifest(rule, "keda", **more))["spec"]["triggers"]
+    threshold = float(trigger["metadata"]["threshold"])
+    assert threshold <= rule.rate_per_s
+    for rate in np.linspace(41.3, 199.7, 33).tolist():
+        for before in range(rule.least, rule.most + 1):
+            replicas = min(max(average_value(rate, threshold, before), rule.least), rule.most)
+            assert above(rate, replicas) <= 0.01 * 1.01, (rate, before, replicas)
+
+
+def test_of_a_fit_the_lower_end_counts_and_what_was_not_measured_is_said() -> None:
+    fitted = fitted_one()
+    told = scaling_rule(fitted, {"cores": range(1, 9)}, "mean < 30ms", "100..150")
+    plain = scaling_rule(fitted.model, {"cores": range(1, 9)}, "mean < 30ms", "100..150")
+    assert told.draws > 0 and plain.draws == 0
+    assert told.rate_per_s < plain.rate_per_s and told.least >= plain.least
+    assert "lower end of the 90 % interval" in manifest(told, "hpa") and "OUTSIDE" not in manifest(told, "hpa")
+    beyond = scaling_rule(fitted, {"cores": range(1, 40)}, "mean < 30ms", "100..900")
+    assert beyond.inside is False and "# OUTSIDE what was measured" in manifest(beyond, "keda")
