@@ -29,8 +29,8 @@ MOST_REPLICAS = 1000
 @dataclass(frozen=True)
 class ScalingRule:
     """`least` to `most` replicas for rates of `lowest_per_s` to `highest_per_s`; a replica is to have `rate_per_s` requests a second, and
-    `utilisation` (in (0, 1)) of `station`, both with room for the tolerance. `draws`: 0 where the model has none, and so no interval. `inside`:
-    whether both ends lie in what was measured, None where nothing was."""
+    `utilisation` (in (0, 1)) of `station`, both with room for the tolerance. `draws`: 0 where the model has none, and so no interval.
+    `inside`: whether both ends lie in what was measured, None where nothing was."""
 
     factor: str
     objective: str
