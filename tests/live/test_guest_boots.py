@@ -19,6 +19,7 @@ from sojourn.lab.guest import PREFIX, guest
 from sojourn.lab.guest_command import GuestShape
 from sojourn.lab.guest_parts import guest_parts
 from sojourn.lab.guest_probe import probe_guest
+from sojourn.lab.namespaces import in_namespace
 from sojourn.lab.process_tree import wait_until
 from sojourn.lab.worker_in_guest import guest_worker
 
@@ -140,3 +141,24 @@ def test_a_service_in_a_guest_is_asked_through_its_nics(way: str) -> None:
         head, first = [json.loads(line) for line in made.samples.read_text().splitlines()[:2]]
         assert head["cores"] == [0, 1] and set(first["cpu"]) == {"0", "1"}
     assert left() <= before
+
+
+def test_queues_of_a_nic_have_a_core_each(way: str) -> None:
+    """On a network of the lab: what is served on a virtual CPU comes in by its queue."""
+    if way == "uml":
+        pytest.skip("user-mode-linux has no virtio ports")
+    before, shape = left(), GuestShape(cpus=2, memory_mib=384, queues=2)
+    web = {**WEB, "listen": ["10.0.1.15:80"], "leading": [0]}
+    config = {"network": None, "web": web}
+    with guest_worker(PARTS, way, shape, "sojourn_cases.worker_kinds:web", config, cores=[0], interrupt_cores=[0]) as made:
+        counted = made.interrupts()["eth0"]
+
+        def ask() -> None:
+            for _ in range(40):
+                with urlopen("http://10.0.1.15/item/7", timeout=20) as answer:
+                    assert len(answer.read()) == 1024
+
+        in_namespace(made.guest.network, ask)
+        assert made.guest.network
+        assert all(now - then >= 10 for now, then in zip(made.interrupts()["eth0"], counted, strict=True))
+    assert left() <= before and not Path(made.guest.network).exists()

@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab import GuestShape, GuestWorker, cores, guest_kind, guest_parts, guest_worker, merge_samples
+from sojourn.lab import GuestShape, GuestWorker, cores, guest_kind, guest_parts, guest_worker, merge_samples, why_not_namespaces
 from sojourn.load import http_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row
@@ -31,12 +32,13 @@ KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
 
 class WebGuestOptions(BaseModel):
     """`[system]` of kind `web-guest`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for the
-    first NIC."""
+    first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["web-guest"] = "web-guest"
     guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     memory_mib: int = Field(default=384, ge=256, le=65_536)
     port: int = Field(default=18080, ge=1, le=65_531)
     path: str = Field(default="/item/7", pattern=r"^/\S*$")
@@ -75,6 +77,19 @@ class WebGuestSystem(System):
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         return at_work(self.load.settled(self.factors, given, place), self.factors)
+
+    @cached_property
+    def in_lab(self) -> bool:
+        """Whether the guest's NICs are on a network of the lab."""
+        asked = self.options.network
+        return asked == "lab" or (asked == "auto" and not why_not_namespaces())
+
+    def urls(self, nics: int) -> list[str]:
+        """Of the page, through each NIC."""
+        o = self.options
+        if self.in_lab:
+            return [f"http://10.0.{k + 1}.15:{GUEST_PORT}{o.path}" for k in range(nics)]
+        return [f"http://127.0.0.1:{o.port + k}{o.path}" for k in range(nics)]
 
     def why_not(self, factors: Mapping[str, Value]) -> str:
         return ""
@@ -115,10 +130,14 @@ class WebGuestSession:
         worker = self._guest(point, seed)
         placement = _placement(point)
         about = {
-            "placement": placement, "lab": {"kind": "guest", "way": self.way, "host_cores": list(worker.cores)},
+            "placement": placement,
+            "lab": {
+                "kind": "guest", "way": self.way, "host_cores": list(worker.cores),
+                "network": "lab" if worker.guest.network else "user",
+            },
             "conditions": self.conditions(point)["conditions"],
         }  # fmt: skip
-        around = RunEnvironment(pids={"guest": worker.guest.pid}, manifest=about)
+        around = RunEnvironment(worker.guest.network, pids={"guest": worker.guest.pid}, manifest=about)
         counted = _Counted(worker, out)
         folder = execute(
             out, self._load(point, seed), what=point.record(seed), around=around, service=counted,
@@ -134,6 +153,7 @@ class WebGuestSession:
     def _guest(self, point: Point, seed: int) -> GuestWorker:
         wanted = {name: point.factors.get(name, self.system.factors[name].default) for name in KEPT}
         if self._running is None or wanted != self._kept:
+            self._running = None
             self._stack.close()  # one at a time
             self._running, self._kept = self._stack.enter_context(self._started(wanted, seed)), wanted
         return self._running
@@ -146,7 +166,8 @@ class WebGuestSession:
             "pinned": True, "threads_per_core": 1, "page_bytes": wanted["page_bytes"], "seed": seed, "out": None, "backend": None,
             "demand": {"kind": o.page, "mean": wanted["page_s"]} if wanted["page_s"] else None,
         }  # fmt: skip
-        shape = GuestShape(cpus, o.memory_mib, [o.port + k for k in range(nics)], GUEST_PORT)
+        ports = [o.port + k for k in range(nics)]
+        shape = GuestShape(cpus, o.memory_mib, ports, GUEST_PORT, queues=1 if self.system.in_lab else 0)
         return guest_worker(
             guest_parts(), self.way, shape, CALL, {"network": None, "web": web}, cores=[core.number for core in cores()],
             interrupt_cores=leading, interval_s=self.system.load.every_s,
@@ -163,10 +184,10 @@ class WebGuestSession:
         )
         configs = [
             http_load(
-                [f"http://127.0.0.1:{self.system.options.port + k}{self.system.options.path}"], **level,
+                [url], **level,
                 duration_s=load.duration_s, connections=load.connections, seed=seed, timeout_s=load.timeout_s,
             )
-            for k in range(nics)
+            for url in self.system.urls(nics)
         ]  # fmt: skip
         return {**configs[0], "lanes": [config["lanes"][0] for config in configs], "realtime": True}
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from sojourn.errors import LabError, ServiceError, SojournError, StorageFull
 from sojourn.lab.capped_log import last_lines
 from sojourn.lab.cleanup_registry import MARK, CleanupRegistry, clean_stale
-from sojourn.lab.guest_command import GuestShape, command
+from sojourn.lab.guest_command import GuestShape, address, command, tap
 from sojourn.lab.guest_image import PROBE, READY, SAID, image
 from sojourn.lab.guest_parts import UML, WAYS, WHAT, GuestParts
+from sojourn.lab.namespaces import make_namespace, path_of, raise_nic
 from sojourn.lab.owned_folder import owned_folder
 from sojourn.lab.process_tree import GONE_S
 from sojourn.lab.worker_process import WorkerProcess
@@ -27,18 +28,21 @@ from sojourn.lab.worker_process import WorkerProcess
 PREFIX = "sojourn-guest-"
 CONSOLE, IMAGE = "console", "image"
 CONSOLE_BYTES = 1_000_000
+MTU_BYTES = 1500
 READY_S = 60.0
 MARGIN_S = 2 * GONE_S
 
 
 @dataclass(frozen=True)
 class Guest:
-    """`pid`: of the virtual machine on the host; `console`: what the guest printed, so far; `ready_after_s`: from its start."""
+    """`pid`: of the virtual machine on the host; `console`: what the guest printed, so far; `ready_after_s`: from its start; `network`:
+    the namespace in which its NICs are reached, None: here."""
 
     way: str
     pid: int
     console: Path
     ready_after_s: float
+    network: str | None = None
 
     def said(self) -> dict[str, list[str]]:
         return said(self.console.read_text(errors="replace"))
@@ -79,10 +83,13 @@ def guest(
     registry = CleanupRegistry(token)
     try:
         registry.add(mark=token)
+        namespace = f"sojourn-{token}-client" if shape.queues else None
+        if namespace:
+            make_namespace(registry, namespace)
         with _folder(way) as folder:
             with _room():
                 (folder / IMAGE).write_bytes(image(parts, way, script, files))
-            with _running(parts, way, shape, folder, token, ready_s, ports or {}) as made:
+            with _running(parts, way, shape, folder, token, ready_s, ports or {}, namespace) as made:
                 yield made
     finally:
         registry.close()
@@ -116,9 +123,10 @@ def _room() -> Iterator[None]:
 
 @contextmanager
 def _running(
-    parts: GuestParts, way: str, shape: GuestShape, folder: Path, token: str, ready_s: float, ports: Mapping[str, str]
+    parts: GuestParts, way: str, shape: GuestShape, folder: Path, token: str, ready_s: float, ports: Mapping[str, str],
+    namespace: str | None,
 ) -> Iterator[Guest]:
-    console = folder / CONSOLE
+    console, network = folder / CONSOLE, path_of(namespace) if namespace else None
     config = {
         "argv": command(parts, way, shape, folder / IMAGE, ports), "cores": None, "groups": [], "folder": str(folder),
         "environment": {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TMPDIR": str(folder), MARK: token},
@@ -126,14 +134,16 @@ def _running(
         "log": str(console), "log_bytes": CONSOLE_BYTES, "secrets": [],
     }  # fmt: skip
     try:
-        worker = WorkerProcess("command", {"network": None, "command": config})
+        worker = WorkerProcess("command", {"network": network, "command": config})
         started = worker.ready(ready_s + MARGIN_S, grace_s=MARGIN_S)
     except StorageFull as error:
         raise StorageFull(error.value, folder, "make room there, or set TMPDIR to a folder with more") from None
     except (ServiceError, LabError) as error:
         raise _silent(way, console, ready_s, error) from None
     try:
-        yield Guest(way, started["pid"], console, started["after_s"])
+        for number in range(1, len(shape.ports) + 1 if namespace else 1):
+            raise_nic(str(namespace), tap(number), MTU_BYTES, f"{address(number, 1)}/24")
+        yield Guest(way, started["pid"], console, started["after_s"], network)
     finally:
         worker.stop(MARGIN_S)
 

@@ -19,12 +19,14 @@ NOBODY = "65534"
 
 @dataclass(frozen=True)
 class GuestShape:
-    """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None."""
+    """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
+    `queues`: of each NIC on a network of the lab (a namespace of the host, as root), reached at `address(k)` there; 0: QEMU's own network."""
 
     cpus: int = 1
     memory_mib: int = 256
     ports: Sequence[int | None] = (None,)
     guest_port: int = 80
+    queues: int = 0
 
     def check(self, way: str) -> None:
         """InputError for what no guest of this way has."""
@@ -35,6 +37,8 @@ class GuestShape:
             )
         if not LEAST_MIB <= self.memory_mib <= MOST_MIB:
             raise InputError(f"{self.memory_mib} MiB", WHAT, f"give {LEAST_MIB} to {MOST_MIB}")
+        if not 0 <= self.queues <= self.cpus or (self.queues and way == UML):
+            raise InputError(f"{self.queues} queues of a NIC", WHAT, "give 0, or 1 to the number of CPUs of a guest of QEMU")
         if not 0 <= len(self.ports) <= MOST_NICS:
             raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
 
@@ -67,7 +71,7 @@ def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[s
         "-append", "console=ttyS0 quiet panic=-1 edd=off",
     ]  # fmt: skip
     for number, port in enumerate(shape.ports, 1):
-        words += [*_nic(number, port, shape.guest_port)]
+        words += _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)
     return words
 
 
@@ -76,6 +80,23 @@ def _nic(number: int, port: int | None, guest_port: int) -> list[str]:
     net = f"user,id=nic{number},restrict=on,net=10.0.{number}.0/24,host=10.0.{number}.2,dns=10.0.{number}.3"
     net += f",hostfwd=tcp:127.0.0.1:{port}-10.0.{number}.15:{guest_port}" if port else ""
     return ["-netdev", net, "-device", f"virtio-net-pci,netdev=nic{number},mac=52:54:00:00:00:{number:02x}"]
+
+
+def _lab_nic(number: int, queues: int) -> list[str]:
+    """A tap device of the namespace that QEMU runs in; it is gone with QEMU. A vector for the configuration and one each way of a queue."""
+    more, vectors = (f",queues={queues}", f",mq=on,vectors={2 * queues + 2}") if queues > 1 else ("", "")
+    net = f"tap,id=nic{number},ifname={tap(number)},script=no,downscript=no,vhost=off{more}"
+    return ["-netdev", net, "-device", f"virtio-net-pci,netdev=nic{number},mac=52:54:00:00:00:{number:02x}{vectors}"]
+
+
+def tap(number: int) -> str:
+    """The name of the host's end of a NIC, from 1."""
+    return f"tap{number}"
+
+
+def address(number: int, end: int = 15) -> str:
+    """Of a NIC, from 1; `end` 1: of the host's end on a network of the lab."""
+    return f"10.0.{number}.{end}"
 
 
 def _uml(parts: GuestParts, shape: GuestShape, image: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The first program of a guest that serves: a worker and a collector, each a process, and a line of orders from the host.
 
 It runs inside, with this machine's own Python copied there (guest_python.py). `/guest.json` says what: `path` (of modules), `call`
-("module:function" of a worker), `config`, `nics` (of each its address and the core that takes its interrupts), `interval_s`.
+("module:function" of a worker), `config`, `nics` (of each its name and the core of each queue's interrupts), `interval_s`.
 An order is a line on the port `sojourn.control`, answered by one: `clock` by CLOCK_MONOTONIC here, `interrupts` by /proc/interrupts,
 `stop` by the worker's summary.
 """
@@ -35,13 +35,15 @@ def port(name: str, sys_root: Path = Path("/sys")) -> str:
 def steer(
     nics: list[dict[str, Any]], sys_root: Path = Path("/sys"), proc: Path = Path("/proc")
 ) -> dict[str, list[int]]:
-    """All interrupts of each NIC to its core; NIC → its lines in /proc/interrupts."""
+    """The interrupts of each NIC to its `cores`, one a queue; NIC → its lines in /proc/interrupts. The first line is that of its
+    configuration, then each queue has one in and one out."""
     lines: dict[str, list[int]] = {}
     for nic in nics:
         device = (sys_root / "class/net" / nic["name"] / "device").resolve().parent
         lines[nic["name"]] = sorted(int(line.name) for line in (device / "msi_irqs").iterdir())
-        for line in lines[nic["name"]]:
-            (proc / "irq" / str(line) / "smp_affinity_list").write_text(str(nic["core"]))
+        for number, line in enumerate(lines[nic["name"]]):
+            core = nic["cores"][max(number - 1, 0) // 2 % len(nic["cores"])]
+            (proc / "irq" / str(line) / "smp_affinity_list").write_text(str(core))
     return lines
 
 

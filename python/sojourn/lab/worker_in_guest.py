@@ -18,7 +18,7 @@ from typing import Any
 from sojourn.errors import InputError, LabError
 from sojourn.lab import guest_main
 from sojourn.lab.guest import Guest, guest
-from sojourn.lab.guest_command import GuestShape
+from sojourn.lab.guest_command import GuestShape, address
 from sojourn.lab.guest_parts import UML, WHAT, GuestParts
 from sojourn.lab.guest_python import interpreter, python_files
 
@@ -107,7 +107,8 @@ def guest_worker(
     ready_s: float = 120.0,
 ) -> Iterator[GuestWorker]:
     """A guest in which the worker `call` ("module:function") runs with `config` and has said that it is ready. `cores`: of the host,
-    one for each virtual CPU; `interrupt_cores`: the virtual CPU of each NIC's interrupts.
+    one for each virtual CPU; `interrupt_cores`: the virtual CPU of each NIC's interrupts; of its second queue the
+    next one, and so on.
 
     Raises:
         InputError: no such guest. LabError: it cannot be had, or did not become ready.
@@ -115,7 +116,10 @@ def guest_worker(
     if way == UML:
         raise InputError("user-mode-linux has no virtio ports", WHAT, "take a guest of QEMU: kvm or tcg")
     files, path = python_files([call.partition(":")[0]])
-    nics = [{"name": f"eth{k}", "core": core} for k, core in enumerate(interrupt_cores)]
+    each = range(max(shape.queues, 1))
+    nics = [
+        {"name": f"eth{k}", "cores": [(core + queue) % shape.cpus for queue in each]} for k, core in enumerate(interrupt_cores)
+    ]
     told = {"path": path, "call": call, "config": config, "nics": nics, "interval_s": interval_s}
     files |= {"guest.json": (json.dumps(told).encode(), 0o644)}
     with guest(parts, way, shape, script(len(nics)), files, ready_s, PORTS) as booted, _control(booted) as control:
@@ -125,7 +129,7 @@ def guest_worker(
 
 def script(nics: int) -> str:
     """What the guest's shell does: its NICs, then our program, which says `ready`."""
-    up = "".join(f"$b ifconfig eth{k} 10.0.{k + 1}.15 netmask 255.255.255.0 up\n" for k in range(nics))
+    up = "".join(f"$b ifconfig eth{k} {address(k + 1)} netmask 255.255.255.0 up\n" for k in range(nics))
     begin = "$b ifconfig lo 127.0.0.1 up\nexport PYTHONDONTWRITEBYTECODE=1\nulimit -n 65536\n"
     return f"{up}{begin}{interpreter()} -S -E {guest_main.__file__}\ntell ended\n$b poweroff -f\n"
 

@@ -45,7 +45,7 @@ def test_interrupts_go_to_the_core_of_their_nic(tmp_path: Path) -> None:
     net = tmp_path / "sys/class/net/eth0"
     net.mkdir(parents=True)
     (net / "device").symlink_to(device / "virtio0")
-    assert guest_main.steer([{"name": "eth0", "core": 1}], tmp_path / "sys", tmp_path / "proc") == {"eth0": [24, 25]}
+    assert guest_main.steer([{"name": "eth0", "cores": [1]}], tmp_path / "sys", tmp_path / "proc") == {"eth0": [24, 25]}
     assert [(tmp_path / f"proc/irq/{line}/smp_affinity_list").read_text() for line in (24, 25)] == ["1", "1"]
 
 
@@ -166,3 +166,30 @@ def test_a_user_mode_linux_has_no_worker() -> None:
 
 def test_the_interpreter_is_no_link() -> None:
     assert not Path(interpreter()).is_symlink() and Path(interpreter()).samefile(sys.executable)
+
+
+def test_each_queue_has_its_core(tmp_path: Path) -> None:
+    """The first line is that of the configuration; then each queue has one in and one out."""
+    device = tmp_path / "sys/devices/pci/0000:00:02.0"
+    (device / "msi_irqs").mkdir(parents=True)
+    (device / "virtio0").mkdir()
+    for line in range(24, 29):
+        (device / "msi_irqs" / str(line)).touch()
+        (tmp_path / "proc/irq" / str(line)).mkdir(parents=True)
+    net = tmp_path / "sys/class/net/eth0"
+    net.mkdir(parents=True)
+    (net / "device").symlink_to(device / "virtio0")
+    guest_main.steer([{"name": "eth0", "cores": [0, 1]}], tmp_path / "sys", tmp_path / "proc")
+    given = [(tmp_path / f"proc/irq/{line}/smp_affinity_list").read_text() for line in range(24, 29)]
+    assert given == ["0", "0", "0", "1", "1"]
+
+
+def test_a_nic_of_the_lab_is_a_tap_device_with_its_queues() -> None:
+    words = " ".join(command(PARTS, "tcg", GuestShape(cpus=2, ports=(None, None), queues=2), Path("/t/image")))
+    assert "tap,id=nic2,ifname=tap2,script=no,downscript=no,vhost=off,queues=2" in words
+    assert "virtio-net-pci,netdev=nic2,mac=52:54:00:00:00:02,mq=on,vectors=6" in words and "user," not in words
+    one = " ".join(command(PARTS, "tcg", GuestShape(queues=1), Path("/t/image")))
+    assert "queues=" not in one and "mq=on" not in one
+    for shape, way in ((GuestShape(cpus=1, queues=2), "tcg"), (GuestShape(queues=1), "uml")):
+        with pytest.raises(InputError, match="queues of a NIC; give 0, or 1 to the number of CPUs"):
+            shape.check(way)
