@@ -150,7 +150,9 @@ def test_queues_of_a_nic_have_a_core_each(way: str) -> None:
     before, shape = left(), GuestShape(cpus=2, memory_mib=384, queues=2)
     web = {**WEB, "listen": ["10.0.1.15:80"], "leading": [0]}
     config = {"network": None, "web": web}
-    with guest_worker(PARTS, way, shape, "sojourn_cases.worker_kinds:web", config, cores=[0], interrupt_cores=[0]) as made:
+    with guest_worker(
+        PARTS, way, shape, "sojourn_cases.worker_kinds:web", config, cores=[0], interrupt_cores=[0]
+    ) as made:
         counted = made.interrupts()["eth0"]
 
         def ask() -> None:

@@ -17,7 +17,16 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from sojourn.lab import GuestShape, GuestWorker, cores, guest_kind, guest_parts, guest_worker, merge_samples, why_not_namespaces
+from sojourn.lab import (
+    GuestShape,
+    GuestWorker,
+    cores,
+    guest_kind,
+    guest_parts,
+    guest_worker,
+    merge_samples,
+    why_not_namespaces,
+)
 from sojourn.load import http_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row

@@ -123,7 +123,13 @@ def _room() -> Iterator[None]:
 
 @contextmanager
 def _running(
-    parts: GuestParts, way: str, shape: GuestShape, folder: Path, token: str, ready_s: float, ports: Mapping[str, str],
+    parts: GuestParts,
+    way: str,
+    shape: GuestShape,
+    folder: Path,
+    token: str,
+    ready_s: float,
+    ports: Mapping[str, str],
     namespace: str | None,
 ) -> Iterator[Guest]:
     console, network = folder / CONSOLE, path_of(namespace) if namespace else None

@@ -20,7 +20,7 @@ NOBODY = "65534"
 @dataclass(frozen=True)
 class GuestShape:
     """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
-    `queues`: of each NIC on a network of the lab (a namespace of the host, as root), reached at `address(k)` there; 0: QEMU's own network."""
+    `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network."""
 
     cpus: int = 1
     memory_mib: int = 256
@@ -38,7 +38,9 @@ class GuestShape:
         if not LEAST_MIB <= self.memory_mib <= MOST_MIB:
             raise InputError(f"{self.memory_mib} MiB", WHAT, f"give {LEAST_MIB} to {MOST_MIB}")
         if not 0 <= self.queues <= self.cpus or (self.queues and way == UML):
-            raise InputError(f"{self.queues} queues of a NIC", WHAT, "give 0, or 1 to the number of CPUs of a guest of QEMU")
+            raise InputError(
+                f"{self.queues} queues of a NIC", WHAT, "give 0, or 1 to the number of CPUs of a guest of QEMU"
+            )
         if not 0 <= len(self.ports) <= MOST_NICS:
             raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
 

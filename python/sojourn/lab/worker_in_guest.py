@@ -118,7 +118,8 @@ def guest_worker(
     files, path = python_files([call.partition(":")[0]])
     each = range(max(shape.queues, 1))
     nics = [
-        {"name": f"eth{k}", "cores": [(core + queue) % shape.cpus for queue in each]} for k, core in enumerate(interrupt_cores)
+        {"name": f"eth{k}", "cores": [(core + queue) % shape.cpus for queue in each]}
+        for k, core in enumerate(interrupt_cores)
     ]
     told = {"path": path, "call": call, "config": config, "nics": nics, "interval_s": interval_s}
     files |= {"guest.json": (json.dumps(told).encode(), 0o644)}
