@@ -6,7 +6,7 @@ from __future__ import annotations
 TEXT = {
     "ok": "solved",
     "saturated": (
-        "the offered rate is at or above saturation: a stationary response time does not exist, the given throughput is "
+        "the offered rate is at or above saturation, so no stationary response time exists. The given throughput is "
         "the maximum of the cores; lower the rate, or add cores"
     ),
     "trailing_unstable": (
@@ -14,27 +14,27 @@ TEXT = {
         "raise p, or add cores"
     ),
     "unstable": (
-        "the offered rate is at or above a station's capacity: queues grow without bound; the message says from which rate on"
+        "the offered rate is at or above the capacity of a station, so queues grow without bound; the message says from which rate on"
     ),
     "idle": "no customers come here, so a mean over customers does not exist",
     "approximate": "an approximation: the method's page says how large its error can be; simulate to know",
-    "bounds": "no single value: low and high enclose it",
-    "not_converged": "the iteration did not reach its tolerance: the values are its last; simulate to know",
+    "bounds": "no single value: the true value lies between low and high",
+    "not_converged": "the iteration did not reach its tolerance: the values are those of its last step; simulate to know",
     "lost_on_the_way": (
         "some passes are lost after they took time: the residence times are known, but only the simulator gives the "
         "time of passes that are not lost"
     ),
-    "not_answered": "no method solves this point in the allowed time: the message says why; simulate it",
+    "not_answered": "no method solves this point in the allowed time: the message says why; simulate the point",
     "above_one": (
-        "the paper's chain serves both classes at full rate at once, so the work of one core sums to more than one; "
+        "the paper's chain serves both classes at full rate at the same time, so the work of one core sums to more than one; "
         "use variant shared or priority for utilisations"
     ),
     "open_above": (
-        "no upper limit: within the interval of the parameters this rate may already be past saturation (where there is no value, it "
-        "more likely is); measure nearer to saturation to narrow it"
+        "no upper limit: within the interval of the parameters, this rate may already be past saturation (if there is no value, it "
+        "probably is); measure nearer to saturation to narrow the interval"
     ),
     "no_interval": (
-        "the value is known, but the variation of a new run around it is unknown: each configuration was run once; "
+        "the value is known, but the variation of a new run around it is unknown, because each configuration was run once; "
         "repeat runs"
     ),
     "no_moment": "infinite or not defined: the distribution has no such moment",

@@ -18,8 +18,8 @@ TEXT = {
         "`loss_probability` says how many failed"
     ),
     LATE: (
-        "the generator was late, which can change this quantile by more than a tenth: `low` and `high` bound it; the "
-        "mean may still be usable. "
+        "the generator was late, which can change this quantile by more than a tenth: the true value lies between `low` and "
+        "`high`; the mean may still be usable. "
         "Give the generator a core of its own or real-time priority (`sojourn doctor`)"
     ),
 }
