@@ -36,10 +36,10 @@ PICTURE = "p95 < 85ms and probability({n() >= 8}) < 0.2"
 HEAD = f"""# The query language
 
 `sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
-examples; this page is the complete reference. A query is a tree of nodes. Most are the nodes of Performance Trees (Suto, Bradley,
-Knottenbelt, QEST 2007, pp. 41-50). Six more are ours: they ask about requests instead of states, as most objectives do. Text and JSON
-are two forms of the same tree. `--tree FILE.svg` and `--tree FILE.mmd` draw the tree with the result of each node, and `--english`
-prints it as a sentence:
+examples; this page is the complete reference. A query is a tree of nodes. Most nodes are those of Performance Trees (Suto, Bradley,
+Knottenbelt, QEST 2007, pp. 41-50). Six more nodes are ours: they ask about requests instead of states, as most objectives do. Text and
+JSON are two forms of the same tree. `--tree FILE.svg` and `--tree FILE.mmd` draw the tree with the result of each node, and
+`--english` prints the tree as a sentence:
 
 ![{PICTURE}](query-tree.svg)
 
@@ -49,17 +49,17 @@ prints it as a sentence:
 
 A source answers a comparison with `yes`, `no` or `cannot tell`. The answer is `cannot tell` if the interval (at 90 %) contains the
 limit. The answer then says about how many times as long a run would decide, because half-widths shrink with the root of the length.
-Yes and no are joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. If a source does not know something
-in the query, it names that part and a remedy, and the answer is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a number; 7
-no; 8 cannot tell; 2 a mistake in the query.
+Yes and no are joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. If a source does not know a part of
+the query, the message names the part and a remedy, and the answer is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a
+number; 7 no; 8 cannot tell; 2 a mistake in the query.
 
 ## Sources
 
 | source | what it is | intervals |
 |---|---|---|
 | a model file (`.toml`) | closed forms, quantiles by a method of `sojourn solve`, a Markov chain of at most 5000 states | none |
-| a fitted model file | the same at the values of the fit | 40 draws of the fit, with the model's own error |
-| `--simulated-model FILE.toml` | the model simulated: its requests, and the number present as a path | batches of time |
+| a fitted model file | closed forms and chains at the values of the fit | 40 draws of the fit, with the model's own error |
+| `--simulated-model FILE.toml` | a simulation of the model: its requests, and the number present as a path | batches of time |
 | a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
@@ -69,33 +69,33 @@ no; 8 cannot tell; 2 a mistake in the query.
 
 These definitions are the same for all sources:
 
-- **Times of requests** start at the moment a request was due. Failed requests are later than all answered requests. They count in
-  quantiles and probabilities, and do not count in means, moments and standard deviations.
+- **Times of requests** start at the moment a request was due. Failed requests are later than all answered requests. Failed requests
+  count in quantiles and probabilities, and do not count in means, moments and standard deviations.
 - **Quantiles** have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number compared with a time needs its unit.
-- **A passage** from the states A has one of two starts. *Entering* A (the default), it starts in the state at each entry into A.
-  *Within* A, it starts at a random time at which the state is in A. A passage ends with the next entry into the target from outside.
-  If it starts inside the target, it ends when it comes back to the target. A passage that enters an excluded state first never ends.
+- **A passage** from the states A has one of two starts. *Entering* A (the default) means the state at each entry into A. *Within* A
+  means the state at a random time at which the state is in A. A passage ends with the next entry into the target from outside. A
+  passage that starts inside the target ends when it comes back to the target. A passage that enters an excluded state first never ends.
 - **`convolve`** assumes that its two times are independent. Waiting and service of one request are not independent: ask for
   `response_time`.
 - **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of such shares come from 32
   batches of the window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. This
   interval uses as many independent clusters as the record is worth.
-- **Rare tails** (of times, or of the number present) show few clusters, and these are too regular. So the variance of such a tail,
-  divided by share (1 - share), is no smaller than in a tail ten times as heavy. If a run is too short to bound a quantile, its
-  interval has no end. The answer then says about how many times as much data would give a bound.
-- **Failures** have no such wider tail. The clusters of failures are assumed to be of geometric size. The mean size is over the
+- **Rare tails** (of times, or of the number present) show few clusters of slow requests, and the clusters are too regular. So the
+  variance of such a tail, divided by share (1 - share), is no smaller than in a tail ten times as heavy. If a run is too short to
+  bound a quantile, the interval of the quantile has no end. The answer then says about how many times as much data would give a bound.
+- **Failures** have no wider tail of this kind. The clusters of failures are assumed to be of geometric size. The mean size is over the
   clusters seen and one further cluster that contains the slowest requests of the run. For example, slow requests may come by the
-  dozen. Then no failure in 10 000 requests does not show that fewer than 0.1 % fail. `benches/query` counts how often intervals
+  dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail. `benches/query` counts how often intervals
   contain the true value.
-- **A run with only `latency.hlog`**, or with only some of its requests recorded, takes response times from its histograms. A batch is
-  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. States, classes and phases are
-  refused.
-- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` requests are there, from the
-  arrival of the packet to the answer, and `busy(app)` of them are in service. `utilisation{{station=app}}` is of its threads, or of
-  the servers behind its waiting page. `waiting_time` and `service_time` are those at the station. A state then has these two numbers
-  and the number of requests that clients have under way.
-- **Undecided states** are states whose probability may lie on either side of a range. A set that has some is refused where they
-  matter.
+- **A run with only `latency.hlog`**, or with only some of its requests recorded, gives response times by its histograms. A batch is
+  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. Such a run refuses states, classes
+  and phases.
+- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` requests are at this station,
+  from the arrival of the packet to the answer, and `busy(app)` of them are in service. `utilisation{{station=app}}` is of its threads,
+  or of the servers behind its waiting page. `waiting_time` and `service_time` are those at the station. A state then has three
+  numbers: `n(app)`, `busy(app)`, and the number of requests that clients have under way.
+- **Undecided states** are states whose probability may lie on either side of a range. A source refuses a set with undecided states if
+  they can change the answer.
 - **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time, and judges each window by its own
   figures.
 
