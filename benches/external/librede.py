@@ -30,6 +30,7 @@ ROUNDS, CLOSE = 200, 1e-6  # of think times that give the rates of a window
 LEVEL = 0.9
 OURS = "sojourn"
 OPEN = "sojourn's demands, open load"
+BARE = ", no background"  # of a recorded estimate: through the model without work beside the requests, which none of them knows
 
 
 def estimates(folder: Path, name: str) -> dict[str, list[float]]:
@@ -103,15 +104,20 @@ def rows(
     name: str, fitted: FittedModel, rest: ObservedService, folder: Path, by_rates: bool
 ) -> Iterator[dict[str, object]]:
     """A row a window, class and estimator."""
+    bare = sj.replaced(fitted.model, {"stations.cpu.background": 0.0})
     models = {own: with_demands(fitted.model, of) for own, of in estimates(folder, name).items()}
+    models |= {f"{own}{BARE}": with_demands(bare, of) for own, of in estimates(folder, name).items()}
     models[OPEN] = as_open(fitted.model)
     names = [one.name for one in fitted.model.classes]
+    alike = not by_rates and all(isinstance(one, Closed) for one in fitted.model.classes)  # in all windows
+    known: dict[str, dict[str, float]] = {}
+    interval: dict[str, tuple[float, float]] = {}
     for window in rest.windows:
-        own, ours = as_seen(fitted.model, window, by_rates)
-        interval = intervals(fitted, own, names)
-        told: dict[str, dict[str, float]] = {OURS: ours} | {
-            other: as_seen(m, window, by_rates)[1] for other, m in models.items()
-        }
+        for other, m in {OURS: fitted.model, **models}.items():
+            if not alike or other == OPEN or other not in known:
+                own, known[other] = as_seen(m, window, by_rates)
+                interval = intervals(fitted, own, names) if other == OURS else interval
+        told = known
         for who, predicted in told.items():
             for cls in names:
                 low, high = interval[cls] if who == OURS else (None, None)

@@ -27,6 +27,7 @@ from sojourn.model import Closed, Model
 from sojourn.observe import ObservedService
 from sojourn.observe.log_windows import log_windows
 from sojourn.observe.observe_files import observed_service
+from sojourn.observe.observed_windows import ClassMeans, ObservedWindow
 from sojourn.observe.request_log import RequestLog
 from sojourn.observe.utilisation_series import UtilisationSeries
 
@@ -56,6 +57,14 @@ def observed(one: Planted, seed: int) -> tuple[ObservedService, ObservedService]
         windows, users, more = log_windows(log, [series], start, end, WINDOW_S)
         parts.append(observed_service(windows, users, {}, "planted", more))
     return parts[0], parts[1]
+
+
+def plain(window: ObservedWindow) -> ObservedWindow:
+    """As of counters."""
+    classes = {
+        name: ClassMeans(one.rate_per_s, one.response_s, think_s=one.think_s) for name, one in window.classes.items()
+    }
+    return replace(window, classes=classes)
 
 
 def without(model: Model) -> Model:
@@ -91,10 +100,11 @@ def judged(found: FittedModel, rest: ObservedService) -> Iterator[tuple[float, f
                 yield (*row, measured)
 
 
-def rows(seed: int, terms: Sequence[str]) -> Iterator[dict[str, object]]:
+def rows(seed: int, terms: Sequence[str], counters: bool) -> Iterator[dict[str, object]]:
     one = drawn(seed)
     learnt, rest = observed(one, seed)
     assert learnt.model is not None
+    learnt = replace(learnt, windows=[plain(one) for one in learnt.windows]) if counters else learnt
     for name in terms:
         model = learnt.model if name == "background" else without(learnt.model)
         told: dict[str, object] = {
@@ -110,9 +120,11 @@ def rows(seed: int, terms: Sequence[str]) -> Iterator[dict[str, object]]:
         predicted, low, high, measured = values.T
         high = np.where(np.isnan(high), np.inf, high)
         own = found.estimates.get("stations.cpu.background")
+        inside = [found.estimates[f"demands_s.cpu.wc{i}.mean"] for i in range(len(one.demand_s))]
         demands = [found.estimates[f"demands_s.cpu.wc{i}.mean"].value / d - 1 for i, d in enumerate(one.demand_s)]
         yield told | {
             "found": own and own.value, "low": own and own.low, "high": own and own.high, "demand_error": float(np.mean(demands)),
+            "demands_inside": sum(e.low <= d <= e.high for e, d in zip(inside, one.demand_s, strict=True)),
             "inside": int(((low <= measured) & (measured <= high)).sum()), "means": len(measured),
             "error": float(np.median(np.abs(predicted / measured - 1))), "bias": float(np.mean(np.log(predicted / measured))),
             "half": float(np.median((high - low) / 2 / predicted)),
@@ -123,12 +135,15 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=100)
+    parser.add_argument(
+        "--counters", action="store_true", help="windows without intervals of their own, as of counters"
+    )
     parser.add_argument("--terms", nargs="*", default=["background", "none"])
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args(arguments)
     found = []
     for seed in range(asked.first, asked.first + asked.seeds):
-        for row in rows(seed, asked.terms):
+        for row in rows(seed, asked.terms, asked.counters):
             found.append(row)
             print({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}, flush=True)
     table = pl.DataFrame(found, infer_schema_length=None)
@@ -143,6 +158,7 @@ def summary(table: pl.DataFrame) -> pl.DataFrame:
         pl.len().alias("services"), pl.col("error").median(), pl.col("bias").abs().median().alias("|bias|"),
         pl.col("demand_error").abs().median().alias("|demand|"), (pl.col("inside").sum() / pl.col("means").sum()).alias("inside"),
         pl.col("half").median(), (pl.col("background").is_between(pl.col("low"), pl.col("high"))).sum().alias("true inside"),
+        (pl.col("demands_inside").sum() / pl.col("classes").sum()).alias("demands inside"),
     ).sort("work", "term")  # fmt: skip
 
 
