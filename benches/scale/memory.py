@@ -1,6 +1,6 @@
 """CPU time and peak memory of what reads all requests of a run, of another checkout in turn; whether both say the same.
 
-    python benches/scale/memory.py --beside OTHER/python --out benches/scale/DATE [--rounds 5] [--requests 9600000]
+    python benches/scale/memory.py --beside OTHER/python --out benches/scale/DATE [--rounds 5] [--requests 9600000] [--only observe]
 
 `end of a run`: 60 s at 20 000/s, as the generator leaves them (`growth.END`). `fit`: three runs, so many requests in all. `observe`: as
 many as CSV, in a hundred windows.
@@ -26,12 +26,9 @@ ENDED = 1_200_000
 Command = Callable[[Path], list[str]]  # where what it writes goes → its words
 
 
-def commands(folder: Path, requests: int) -> dict[str, Command]:
+def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
+    """Those with `only` in their name; what they read is made first."""
     log, runs, lines, free = folder / "log", folder / "runs", folder / "lines.csv", folder / "free.toml"
-    made("log", log, ENDED)
-    for rate in (40, 60, 80):
-        made("run", runs / str(rate), requests // 3, rate)
-    made("lines", lines, requests)
     free.write_text(ONE.replace("page = 0.01", "page = { free = true }"))
 
     def end(out: Path) -> list[str]:
@@ -39,13 +36,22 @@ def commands(folder: Path, requests: int) -> dict[str, Command]:
         return ["-c", END, str(out)]
 
     window = f"{requests / 8e3:g}s"
-    return {
+    every: dict[str, Command] = {
         "end of a run": end,
         "fit": lambda out: [*SOJOURN, "fit", str(runs), "--model", str(free), "--out", str(out / "fitted.toml")],
         "observe": lambda out: [
             *SOJOURN, "observe", str(lines), str(lines.with_suffix(".busy.csv")), "--window", window, "--out", str(out),
         ],
     }  # fmt: skip
+    found = {name: command for name, command in every.items() if only in name}
+    if "end of a run" in found:
+        made("log", log, ENDED)
+    if "fit" in found:
+        for rate in (40, 60, 80):
+            made("run", runs / str(rate), requests // 3, rate)
+    if "observe" in found:
+        made("lines", lines, requests)
+    return found
 
 
 def said(out: Path) -> str:
@@ -59,12 +65,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=9_600_000)
     parser.add_argument("--beside", default="")
+    parser.add_argument("--only", default="", help="commands with this in their name")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     codes = {"now": "", **({"before": asked.beside} if asked.beside else {})}
     rows: list[tuple[int, str, str, float, float, int, str]] = []
     with tempfile.TemporaryDirectory() as name:
-        for command, words_of in commands(Path(name), asked.requests).items():
+        for command, words_of in commands(Path(name), asked.requests, asked.only).items():
             for round_ in range(asked.rounds):
                 for which, code in codes.items():
                     out = Path(name, "out")

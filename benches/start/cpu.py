@@ -1,6 +1,6 @@
 """CPU time (user and system, children too) and memory of short commands, medians of rounds in turn; of another checkout beside them.
 
-    python benches/start/cpu.py [--rounds 5] [--beside FOLDER] [--out FOLDER]
+    python benches/start/cpu.py [--rounds 5] [--only load] [--beside FOLDER] [--out FOLDER]
 
 `--beside`: a folder `python` of another checkout, built, whose code is run in turn with this one. Elapsed time counts only for the first
 request: where others use the machine it says little. Bytecode is there before the first round: without it a start compiles 150 modules.
@@ -100,13 +100,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--beside", default="")
+    parser.add_argument("--only", default="", help="commands with this in their name")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     codes = {"now": "", **({"before": asked.beside} if asked.beside else {})}
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "run")
-        every = commands(serve(), out)
+        every = {name: words for name, words in commands(serve(), out).items() if asked.only in name}
         for round_ in range(-1, asked.rounds):  # the first makes bytecode
             for name, words in every.items():
                 for which, code in codes.items():

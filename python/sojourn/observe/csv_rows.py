@@ -2,60 +2,60 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from typing import IO
 
 import polars as pl
 
-AT_ONCE = 4 << 20  # bytes
-INFERRED = 10_000  # rows that say of which type a column is
+FIRST, AT_ONCE = 16 << 20, 4 << 20  # bytes; the first part has the rows that say of which type a column is
+INFERRED = 10_000  # such rows
 Wanted = Callable[[Sequence[str]], Collection[str]]
 
 
-def csv_rows(file: IO[bytes], most_rows: int, wanted: Wanted = lambda names: names) -> pl.DataFrame:
-    """At most `most_rows` rows; of the columns those that are `wanted` of all that there are.
+def csv_parts(file: IO[bytes], most_rows: int, wanted: Wanted = lambda names: names) -> Iterator[pl.DataFrame]:
+    """At most `most_rows` rows; of the columns those that are `wanted` of all that there are. One part at least.
 
     Raises:
         polars.exceptions.PolarsError: this is no CSV.
     """
-    parts = _whole_lines(file)
-    first = next(parts, b"")
-    second = next(parts, None)
+    lines = _whole_lines(file)
+    first = next(lines, b"")
+    second = next(lines, None)
     if second is None:
         frame = pl.read_csv(first, n_rows=most_rows, infer_schema_length=INFERRED)
-        return frame.select(wanted(frame.columns))
+        yield frame.select(wanted(frame.columns))
+        return
     schema = pl.read_csv(first, n_rows=INFERRED, infer_schema_length=INFERRED).schema
     names = [name for name in schema if name in wanted(list(schema))]
-    found = [_copied(pl.read_csv(first, n_rows=most_rows, columns=names, schema_overrides=schema))]
-    rows, places = found[0].height, [place for place, name in enumerate(schema) if name in names]
-    for part in chain((second,), parts):
+    part = pl.read_csv(first, n_rows=most_rows, columns=names, schema_overrides=schema)
+    rows, places = part.height, [place for place, name in enumerate(schema) if name in names]
+    yield part
+    for some in chain((second,), lines):
         if rows < most_rows:
-            read = pl.read_csv(part, has_header=False, n_rows=most_rows - rows, schema=schema, columns=places)
-            found.append(_copied(read))
-            rows += found[-1].height
-    return pl.concat(found)
-
-
-def _copied(part: pl.DataFrame) -> pl.DataFrame:
-    """The same in memory of its own: the buffers of the reader are larger, and are taken again for the next part."""
-    numbers = [one for one in part.get_columns() if one.dtype.is_numeric() and not one.null_count()]
-    return part.with_columns(pl.Series(one.name, one.to_numpy()) for one in numbers)
+            part = pl.read_csv(some, has_header=False, n_rows=most_rows - rows, schema=schema, columns=places)
+            rows += part.height
+            yield part
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Pieces of about AT_ONCE bytes that end with a line; a line may go on within quotes."""
-    left = io.BytesIO()
-    while data := file.read(AT_ONCE):
-        left.write(data)
-        held = left.getvalue()
-        cut = held.rfind(b"\n")
-        while cut >= 0 and held.count(b'"', 0, cut) % 2:
-            cut = held.rfind(b"\n", 0, cut)
-        if cut >= 0:
-            yield held[: cut + 1]
-            left = io.BytesIO()
-            left.write(held[cut + 1 :])
-    if left.tell():
-        yield left.getvalue()
+    left = file.read(FIRST)
+    while data := file.read(max(AT_ONCE, len(left) - FIRST)):  # where a quote is never closed the whole rest is one line
+        if cut := _end(left):
+            yield left[:cut]
+            left = left[cut:]
+        left += data
+    if left:
+        yield left
+
+
+def _end(held: bytes) -> int:
+    """Where the last line ends that is whole; 0 where there is none."""
+    cut = held.rfind(b"\n") + 1
+    within = held.count(b'"', 0, cut) % 2
+    while within and cut:
+        before = held.rfind(b"\n", 0, cut - 1) + 1
+        within = (within + held.count(b'"', before, cut)) % 2
+        cut = before
+    return cut

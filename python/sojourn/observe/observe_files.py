@@ -13,7 +13,7 @@ from sojourn.observe.first_model import first_model
 from sojourn.observe.log_windows import log_windows
 from sojourn.observe.observed_windows import ObservedWindow, check_length
 from sojourn.observe.record_parts import RecordParts
-from sojourn.observe.request_log import REMEDY, RequestLog, is_request_log, read_csv, read_request_log, together
+from sojourn.observe.request_log import REMEDY, RequestLog, read_log_or_series, together
 from sojourn.observe.utilisation_series import UtilisationSeries, read_utilisation
 from sojourn.observe.what_is_told import notes
 from sojourn.observe.window_folders import write_windows
@@ -96,11 +96,11 @@ def observe_files(
     logs: list[RequestLog] = []
     series: list[UtilisationSeries] = []
     for path in map(Path, paths):
-        frame = read_csv(path, REMEDY)
-        if is_request_log(frame.columns):
-            logs.append(read_request_log(path, frame))
+        found = read_log_or_series(path)
+        if isinstance(found, RequestLog):
+            logs.append(found)
         else:
-            series.append(read_utilisation(path, frame))
+            series.append(read_utilisation(path, found))
     if not logs:
         raise InputError("no request log", ", ".join(map(str, paths)), REMEDY)
     log = together(logs)

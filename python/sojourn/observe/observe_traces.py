@@ -12,8 +12,8 @@ from sojourn.observe.first_model import classes_of, watched_queue
 from sojourn.observe.log_windows import log_windows
 from sojourn.observe.observe_files import ObservedService, instant, observed_service
 from sojourn.observe.observed_windows import ClassMeans, ObservedWindow, check_length
-from sojourn.observe.request_log import RequestLog, is_request_log, read_csv, read_request_log, together
-from sojourn.observe.utilisation_series import REMEDY, read_utilisation
+from sojourn.observe.request_log import RequestLog, read_log_or_series, together
+from sojourn.observe.utilisation_series import read_utilisation
 from sojourn.traces import ObservedTraces, is_trace_file, read_traces
 
 
@@ -37,11 +37,11 @@ def observe_traces(
     seen = read_traces([path for path in paths if is_trace_file(path)], sampled, alike=alike)
     logs, series = [], []
     for path in (Path(path) for path in paths if not is_trace_file(path)):
-        frame = read_csv(path, REMEDY)
-        if is_request_log(frame.columns):
-            logs.append(read_request_log(path, frame))
+        found = read_log_or_series(path)
+        if isinstance(found, RequestLog):
+            logs.append(found)
         else:
-            series.append(read_utilisation(path, frame))
+            series.append(read_utilisation(path, found))
     log, kept = (together(logs), 1.0) if logs else _requests(seen)
     if unknown := set(log.classes) - set(seen.classes):
         remedy = f"name the classes of the request log as the traces do: {', '.join(seen.classes)}"

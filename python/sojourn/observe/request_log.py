@@ -10,9 +10,10 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 
 from sojourn.errors import InputError
 from sojourn.files.reading import MIB, MOST_LOG_BYTES, opened
-from sojourn.observe.csv_rows import csv_rows
+from sojourn.observe.csv_rows import csv_parts
+from sojourn.observe.growing_array import GrowingArray
 from sojourn.units import UNITS_S
 
 Array = NDArray[np.float64]
@@ -59,20 +61,27 @@ class RequestLog:
 def read_csv(path: Path, remedy: str) -> pl.DataFrame:
     """All rows; of a request log the columns that `read_request_log` reads. InputError for what cannot be read as CSV with a header, and
     for more than MOST_ROWS rows."""
+    return pl.concat(_parts(path, remedy))
+
+
+def _parts(path: Path, remedy: str) -> Iterator[pl.DataFrame]:
+    """The same some rows at a time; one part at least."""
+    rows = 0
     try:
         with opened(path, remedy, MOST_LOG_BYTES) as file:
-            found = csv_rows(_plain(path, file, remedy), MOST_ROWS + 1, _wanted)
+            for part in csv_parts(_plain(path, file, remedy), MOST_ROWS + 1, _wanted):
+                rows += part.height
+                if rows > MOST_ROWS:
+                    raise InputError(f"more than {MOST_ROWS} rows", path, "give a part of it")
+                names = [name.strip().lower() for name in part.columns]
+                if twice := next((name for name in names if names.count(name) > 1), None):
+                    raise InputError(f"two columns {twice!r}", path, "remove or rename one")
+                part.columns = names
+                yield part
     except OSError as error:
         raise InputError(error.strerror or str(error), path, "give a CSV file that can be read") from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise InputError(f"not CSV: {str(error).splitlines()[0]}", path, remedy) from None
-    if found.height > MOST_ROWS:
-        raise InputError(f"more than {MOST_ROWS} rows", path, "give a part of it")
-    names = [name.strip().lower() for name in found.columns]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"two columns {twice!r}", path, "remove or rename one")
-    found.columns = names
-    return found
 
 
 def _wanted(columns: Sequence[str]) -> Sequence[str]:
@@ -110,30 +119,39 @@ def is_request_log(columns: Sequence[str]) -> bool:
 
 
 def read_request_log(path: Path, frame: pl.DataFrame | None = None) -> RequestLog:
-    """One file; its class is named after the file where no column says it. A `frame` that is given is used up.
+    """One file; its class is named after the file where no column says it.
 
     Raises:
         InputError: it is no CSV, lacks a column, has no row, a time that is no number or cannot be, or too many classes.
     """
-    frame = read_csv(path, REMEDY) if frame is None else frame
-    if frame.is_empty():
+    return _log_of(path, _parts(path, REMEDY) if frame is None else (frame,))
+
+
+def read_log_or_series(path: Path) -> RequestLog | pl.DataFrame:
+    """A request log, or all rows of what is none, as of a utilisation series. Raises as `read_request_log` and `read_csv` do."""
+    parts = _parts(path, REMEDY)
+    first = next(parts)
+    return _log_of(path, chain((first,), parts)) if is_request_log(first.columns) else pl.concat([first, *parts])
+
+
+def _log_of(path: Path, parts: Iterable[pl.DataFrame]) -> RequestLog:
+    """Part by part into arrays that grow, so that no part stays beside them."""
+    came, took, of = GrowingArray(np.float64), GrowingArray(np.float64), GrowingArray(np.uint8)
+    codes: dict[str, int] = {}
+    for part in parts:
+        if part.is_empty():
+            continue
+        of.add(_classes(part, path, came.count, codes))
+        came_s, took_s = _times(part, path, came.count)
+        came.add(came_s)
+        took.add(took_s)
+    if not came.count:
         raise InputError("no row", path, "give a log with requests")
-    columns = frame.columns
-    there = _named(columns)
-    names, of = _classes(frame, path)
-    parts = {
-        kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))
-    }
-    finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
-    given = {kind: _seconds(frame, parts[kind], path, LATEST_S if kind != "took" else np.inf) for kind in finest}
-    if len(given) < 2:
-        raise InputError(f"columns {', '.join(columns)}", path, REMEDY)
-    took = given["took"] if "took" in given else given["done"] - given["came"]
-    came = given["came"] if "came" in given else given["done"] - took
-    if (took < 0).any():
-        row = int(np.flatnonzero(took < 0)[0])
-        raise InputError(f"{took[row]:.6g} s", f"{path}: row {row + 2}", "give times that are not negative")
-    return _in_order(RequestLog(came, took, of, names))
+    names = sorted(codes)
+    place = np.array([names.index(name) for name in codes], np.uint8)
+    plain = tuple(plain_name(name) for name in names) or (plain_name(path.name.split(".")[0]),)
+    which = of.whole()
+    return _in_order(RequestLog(came.whole(), took.whole(), place[which] if len(names) > 1 else which, plain))
 
 
 def _in_order(log: RequestLog) -> RequestLog:
@@ -157,35 +175,54 @@ def _unit_s(column: str) -> float:
     return UNITS[column.rpartition("_")[2]]
 
 
-def _seconds(frame: pl.DataFrame, column: str, path: Path, most_s: float) -> Array:
+def _times(part: pl.DataFrame, path: Path, before: int) -> tuple[Array, Array]:
+    """When requests came and how long they took, s. `before`: how many rows of the file stand before these."""
+    there = _named(part.columns)
+    parts = {
+        kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))
+    }
+    finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
+    given = {k: _seconds(part[parts[k]], path, before, LATEST_S if k != "took" else np.inf) for k in finest}
+    if len(given) < 2:
+        raise InputError(f"columns {', '.join(part.columns)}", path, REMEDY)
+    took = given["took"] if "took" in given else given["done"] - given["came"]
+    came = given["came"] if "came" in given else given["done"] - took
+    if (took < 0).any():
+        row = int(np.flatnonzero(took < 0)[0])
+        raise InputError(f"{took[row]:.6g} s", f"{path}: row {before + row + 2}", "give times that are not negative")
+    return came, took
+
+
+def _seconds(values: pl.Series, path: Path, before: int, most_s: float) -> Array:
     """InputError for what is no number, and for one beyond `most_s`."""
-    if not frame[column].dtype.is_numeric():
+    column = values.name
+    if not values.dtype.is_numeric():
         raise InputError(f"a {column} that is no number", path, "give numbers; a time of day as Unix time")
-    times = frame.drop_in_place(column).cast(pl.Float64).to_numpy(writable=True)
-    times *= _unit_s(column)
+    times = np.asarray(values.cast(pl.Float64).to_numpy() * _unit_s(column), float)
     if not np.isfinite(times).all():
-        row = int(np.flatnonzero(~np.isfinite(times))[0])
+        row = before + int(np.flatnonzero(~np.isfinite(times))[0])
         raise InputError(f"no {column}", f"{path}: row {row + 2}", "remove the row, or write the number")
-    beyond = (times > most_s) | (times < -most_s)
+    beyond = np.abs(times) > most_s
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])
-        raise InputError(
-            f"{times[row]:.4g} s", f"{path}: row {row + 2}, {column}", "name the column with its unit: _ms, _us, _ns"
-        )
+        place = f"{path}: row {before + row + 2}, {column}"
+        raise InputError(f"{times[row]:.4g} s", place, "name the column with its unit: _ms, _us, _ns")
     return times
 
 
-def _classes(frame: pl.DataFrame, path: Path) -> tuple[tuple[str, ...], NDArray[np.integer[Any]]]:
-    column = next((name for name in CLASS if name in frame.columns), None)
+def _classes(part: pl.DataFrame, path: Path, before: int, codes: dict[str, int]) -> NDArray[np.uint8]:
+    """Which class each request is of, as `codes` have it; names that are new get the next number."""
+    column = next((name for name in CLASS if name in part.columns), None)
     if column is None:
-        return (plain_name(path.name.split(".")[0]),), np.zeros(frame.height, np.uint8)
-    texts = frame.drop_in_place(column).cast(pl.String).fill_null("none")
-    names = texts.unique().sort().to_list()
-    if len(names) > MOST_CLASSES:
+        return np.zeros(part.height, np.uint8)
+    texts = part[column].cast(pl.String).fill_null("none")
+    for name in texts.unique(maintain_order=True).to_list():
+        codes.setdefault(name, len(codes))
+    if len(codes) > MOST_CLASSES:
         remedy = f"group them into at most {MOST_CLASSES} classes whose requests are alike"
-        raise InputError(f"{len(names)} classes", f"{path}: column {column}", remedy)
-    plain = tuple(plain_name(name) for name in names)
-    return plain, texts.replace_strict(names, range(len(names)), return_dtype=pl.UInt8).to_numpy()
+        raise InputError(f"{len(codes)} classes in {before + part.height} rows", f"{path}: column {column}", remedy)
+    found = texts.replace_strict(list(codes), list(codes.values()), return_dtype=pl.UInt8).to_numpy()
+    return np.asarray(found, np.uint8)
 
 
 def plain_name(text: str) -> str:

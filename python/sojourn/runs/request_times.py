@@ -74,11 +74,11 @@ def end() -> pl.Expr:
     return pl.when(received.is_nan()).then(pl.col("done_s")).otherwise(received).alias("end_s")
 
 
-def in_window(requests: pl.DataFrame, window: tuple[float, float]) -> pl.DataFrame:
-    """Requests whose intended time lies in the window."""
-    due = requests[DUE]
+def in_window(requests: pl.DataFrame, window: tuple[float, float], column: str = DUE) -> pl.DataFrame:
+    """Requests whose intended time, the `column`, lies in the window."""
+    due = requests[column]
     if not due.flags["SORTED_ASC"]:
-        return requests.filter(pl.col(DUE).is_between(*window))
+        return requests.filter(pl.col(column).is_between(*window))
     first = int(due.search_sorted(window[0], "left"))
     return requests.slice(first, max(int(due.search_sorted(window[1], "right")) - first, 0))
 

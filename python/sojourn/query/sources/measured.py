@@ -22,7 +22,8 @@ from sojourn.query.sources.station import Station, only_station
 from sojourn.query.values import Array, Estimate, Law
 from sojourn.runs.core_utilisation import busy_shares, softirq_shares
 from sojourn.runs.manifest import Manifest
-from sojourn.runs.measurement_window import choose_window, responses
+from sojourn.runs.measurement_window import choose_window
+from sojourn.runs.request_times import in_window, request_times
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
 from sojourn.runs.service_phases import WAITING_PAGE, service_phases
@@ -40,11 +41,11 @@ class MeasuredSource(PathSource):
     OF_WINDOW = ("edges", "served", "path", "table", "pieces", "metrics", "phases")  # what is kept of a window
 
     def __init__(self, folder: RunFolder) -> None:
-        records = folder.frame("requests")
+        records = request_times(folder, ("sent_s", "end_s", "failure", "class"))
         if records is None or records.is_empty():
             found = "no requests" if records is None else "the run sent no requests"
             raise RunFolderError(found, str(folder.path), "give a folder with requests.parquet that has some")
-        self.folder, self.responses = folder, responses(records)
+        self.folder, self.responses = folder, records
         start, end = folder.manifest.get("window_s") or choose_window(folder, self.responses)[0]
         if folder.sample_every > 1:
             remedy = "measure with fewer requests, so that each is recorded"
@@ -63,7 +64,7 @@ class MeasuredSource(PathSource):
         return run_metrics(self.folder, self.responses, self.folder.frame("host"), self.window)
 
     def time(self, time: str, station: str, cls: str) -> Law:
-        inside = self.responses.filter(pl.col("intended_s").is_between(*self.window))
+        inside = in_window(self.responses, self.window)
         begin, failed = inside["intended_s"].to_numpy(), (inside["failure"] > 0).to_numpy()
         if not cls and (time, station) == ("response_time", "service"):
             return self.law(inside["sent_s"].to_numpy(), inside["end_s"].to_numpy(), failed, time)

@@ -22,6 +22,7 @@ from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
+from sojourn.runs.request_times import in_window
 from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 MOST_NAMED = 12
@@ -41,7 +42,7 @@ class PathSource(Source):
     ) -> None:  # fmt: skip
         self.name, self.kind, self.window, self.classes, self.station = name, kind, window, list(classes), station
         self.requests = requests
-        self.inside = requests.filter(pl.col("begin_s").is_between(*window))
+        self.inside = in_window(requests, window, "begin_s")
 
     @property
     def stations(self) -> list[str]:
