@@ -41,7 +41,9 @@ def csv_parts(file: IO[bytes], most_rows: int, wanted: Wanted = lambda names: na
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Pieces of about AT_ONCE bytes that end with a line; a line may go on within quotes."""
     left = file.read(FIRST)
-    while data := file.read(max(AT_ONCE, len(left) - FIRST)):  # where a quote is never closed the whole rest is one line
+    while data := file.read(
+        max(AT_ONCE, len(left) - FIRST)
+    ):  # where a quote is never closed the whole rest is one line
         if cut := _end(left):
             yield left[:cut]
             left = left[cut:]
