@@ -195,15 +195,15 @@ def sentence(sets: Sequence[Coverage]) -> str:
     told, all_inside, all_of = with_all_runs(sets)
     return (
         f"Of {of} values that were predicted before they were measured, **{inside} ({share(inside, of)}) lie in their "
-        f"90 % intervals**. In the worst of {len(sets)} sets of predictions, {100 * least.share:.0f} % do.\n"
-        f"Versions before that of 26 November, 09:50 made {earlier} of these {of} predictions, "
+        f"90 % intervals**. In the worst of the {len(sets)} sets of predictions, {100 * least.share:.0f} % of the values do.\n"
+        f"Versions of sojourn from before 26 November, 09:50 made {earlier} of these {of} predictions, "
         "so the count says little about the intervals of the present version.\n"
-        "Runs that are not valid (disturbed by other programs, or not steady) are left out of the count. With these runs, "
-        f"{all_inside} of {all_of} values ({share(all_inside, all_of)}) lie in their intervals,\n"
-        f"in the {told} sets for which the count is known. "
+        "Runs that are not valid (disturbed by other programs, or not steady) are left out of the count. If they are counted, "
+        f"{all_inside} of {all_of} values ({share(all_inside, all_of)}) lie in their intervals\n"
+        f"(this count is known for {told} of the sets). "
         "The median error of a predicted mean response time is "
         f"{100 * min(errors):.0f} to {100 * max(errors):.0f} %, depending on the set.\n"
-        f"The half-width of its interval is {100 * min(widths):.0f} to {100 * max(widths):.0f} % of the prediction. "
+        f"The half-width of its 90 % interval is {100 * min(widths):.0f} to {100 * max(widths):.0f} % of the prediction. "
         "[How this was counted, and the misses](docs/explain/accuracy.md)."
     )
 
