@@ -26,10 +26,8 @@ from sojourn.runs.request_times import in_window
 from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 MOST_NAMED = 12
-SLOW, ENOUGH_SLOW = (
-    0.01,
-    1000,
-)  # the share of answers whose clusters stand for one of failures, and how many these are at least
+# the share of answers whose clusters stand for one of failures, and how many these are at least
+SLOW, ENOUGH_SLOW = 0.01, 1000
 
 
 class PathSource(Source):
