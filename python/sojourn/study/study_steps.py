@@ -91,6 +91,7 @@ def _runner(plan: CheckedStudy, stack: ExitStack, folder: Path, say: Say) -> Run
     session = stack.enter_context(plan.system.open(place))
     session = ProbedSession(session) if plan.study.topology_probe else session
     progress = progress_of([*plan.measured, *plan.predicted], plan.system, plan.study.saturation.users)
+    save_state(folder, plan, finished=False, planned=progress.runs)  # for whoever looks how far it is
     return partial(run_points, session, out=folder, seed=plan.seed, say=say, progress=progress)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +57,24 @@ class WorkFolder:
                 if entry.is_symlink():
                     self.inside(os.path.join(name, entry.name))  # noqa: PTH118  (a name, not a path)
         return path
+
+    def study(self, name: str) -> Path:
+        """The folder of a study; what it has of its own is no link that leads outside."""
+        path = self.inside(name)
+        for file in ("study.json", "predictions.json"):
+            self.inside(f"{name}/{file}")
+        if not (path / "study.json").is_file():
+            raise InputError("no study", name, "give the name of a folder that has a study.json")
+        return path
+
+    def runs_of_study(self, name: str) -> dict[str, str]:
+        """Name → path of the runs that it has now; one that leads outside is left out."""
+        found: dict[str, str] = {}
+        folder = self.inside(f"{name}/runs")
+        for own in sorted((one.name for one in folder.iterdir()), key=natural) if folder.is_dir() else []:
+            with suppress(InputError):
+                found[f"{name}/runs/{own}"] = str(self.run(f"{name}/runs/{own}"))
+        return found
 
     def new_file(self, name: str) -> Path:
         """Where a new model file goes. InputError where something of the name is there, or its folder is not."""

@@ -23,7 +23,7 @@ from sojourn.errors import InputError, SojournError
 from sojourn.files.reading import read_text
 from sojourn.files.writing import NEW
 from sojourn.report.vega_script import vega_script
-from sojourn.ui import asked, model_answers, run_answers
+from sojourn.ui import asked, model_answers, run_answers, study_answers
 from sojourn.ui.asked import read_asked
 from sojourn.ui.guard import MOST_BODY_BYTES, BodyTooLarge, Guard, Secrets
 from sojourn.ui.live_run import LiveRun, looked
@@ -90,6 +90,12 @@ class Workbench:
         run = LiveRun(self.folder.run(request.query_params.get("name", "")))
         return self._stream(partial(looked, run))
 
+    async def study(self, request: Request) -> Response:
+        """The same of a study, as long as it runs."""
+        name = request.query_params.get("name", "")
+        path = self.folder.study(name)
+        return self._stream(lambda: study_answers.looked(str(path), self.folder.runs_of_study(name)))
+
     def _stream(self, look: Callable[[], dict[str, Any]]) -> Response:
         if self._streams >= MOST_STREAMS:
             raise InputError(f"{MOST_STREAMS} pages follow a run", "live", "close one of them")
@@ -148,7 +154,13 @@ class Workbench:
 def workbench(folder: WorkFolder, secret: Secrets, write: bool = False) -> ASGIApp:
     """The application, guarded; `secret`: who may ask, and where it lies."""
     it = Workbench(folder, write)
-    gets = {"api/folder": it.contents, "api/file": it.file, "api/live": it.live, "page/{name}": it.asset}
+    gets = {
+        "api/folder": it.contents,
+        "api/file": it.file,
+        "api/live": it.live,
+        "api/study": it.study,
+        "page/{name}": it.asset,
+    }
     posts = {
         "api/rows": it.rows, "api/report": it.report, "api/compare": it.compare, "api/model": it.model, "api/curves": it.curves,
         "api/band": it.band, "api/changed": it.changed, "api/save": it.save,

@@ -4,12 +4,12 @@ import {el, errorBox, say, show} from "./dom.js";
 import {comparePage} from "./compare.js";
 import {modelPage, modelsPage} from "./model.js";
 import {runPage, runsPage} from "./runs.js";
-import {studiesPage} from "./studies.js";
+import {studiesPage, studyPage} from "./studies.js";
 
 // the token is a cookie now, which no page can read: it need not stay in the history
 if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 
-const PAGES = {"": runsPage, run: runPage, compare: comparePage, models: modelsPage, model: modelPage, studies: studiesPage};
+const PAGES = {"": runsPage, run: runPage, compare: comparePage, models: modelsPage, model: modelPage, studies: studiesPage, study: studyPage};
 let shown = 0, leave = null, folder = null;
 
 async function route() {
@@ -18,7 +18,7 @@ async function route() {
   leave = null;
   const [page, ...names] = location.hash.replace(/^#\/?/, "").split("/");
   for (const one of document.querySelectorAll("header nav a")) {
-    const here = one.getAttribute("href") === `#/${{run: "", compare: "", model: "models"}[page] ?? page}`;
+    const here = one.getAttribute("href") === `#/${{run: "", compare: "", model: "models", study: "studies"}[page] ?? page}`;
     here ? one.setAttribute("aria-current", "page") : one.removeAttribute("aria-current");
   }
   if (folder === null || page === "") folder = await get("api/folder");

@@ -1,9 +1,60 @@
-// The studies of the folder.
-import {el, show} from "./dom.js";
+// The studies of the folder: how far each is, what is left, what was predicted and is not yet run.
+import {at, el, errorBox, link, show} from "./dom.js";
+import {table} from "./document.js";
+import {interval, plain, quantity} from "./numbers.js";
 
 export function studiesPage(folder) {
   document.title = "Studies · sojourn";
   show(el("h1", {}, "Studies"), folder.studies.length === 0
     ? el("p", {}, "There is no study in this folder. ", el("code", {}, "sojourn study workers --quick"), " makes one.")
-    : el("ul", {}, folder.studies.map(name => el("li", {}, name))));
+    : el("ul", {class: "plain"}, folder.studies.map(name => el("li", {}, link(at("study", name), name)))));
+}
+
+export function studyPage(_folder, [name]) {
+  document.title = `${name} · sojourn`;
+  const body = el("div", {}, el("p", {class: "muted"}, "Reading…"));
+  show(el("p", {class: "path"}, link("#/studies", "Studies"), " / ", name), body);
+  const source = new EventSource(`api/study?name=${encodeURIComponent(name)}`);
+  source.addEventListener("message", event => {
+    const now = JSON.parse(event.data);
+    if (!now.live) source.close();
+    body.replaceChildren(...(now.error ? [errorBox(now.error)] : view(now, name)).flat().filter(Boolean));
+    body.dataset.looks = String(Number(body.dataset.looks || 0) + 1);
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) body.prepend(errorBox({value: "the workbench does not answer", remedy: "start sojourn ui again"}));
+  });
+  return () => source.close();
+}
+
+function view(now, name) {
+  const of = now.planned ? ` of ${now.planned}` : "";
+  const state = now.finished ? "finished" : now.live ? `running${left(now.left_s)}` : "not finished, and nobody is at it";
+  return [
+    el("h1", {}, now.name), el("p", {class: "status", role: "status"}, state),
+    now.planned && el("progress", {max: now.planned, value: Math.min(now.complete, now.planned), "aria-label": "share of the runs that is over"}),
+    el("dl", {class: "numbers"}, [["runs", `${now.complete}${of}`], ["not valid", now.invalid]].map(([what, value]) => el("div", {}, el("dt", {}, what), el("dd", {}, value)))),
+    now.verdict.length > 0 && el("section", {class: "verdict", "aria-label": "Verdict"}, el("p", {class: "headline"}, now.verdict[0]),
+      now.verdict.length > 1 && el("details", {}, el("summary", {}, `${now.verdict.length - 1} more`), el("ul", {}, now.verdict.slice(1).map(line => el("li", {}, line))))),
+    now.predictions.length > 0 && predicted(now.predictions),
+    now.runs.length > 0 && table("Runs", ["run", "section", "factors", "state"], now.runs.map(run => [run.name.split("/").pop(), run.section, factors(run.factors), stateOf(run)])),
+    now.runs.length > 0 && el("p", {}, link(at("run", ...now.runs.filter(run => run.status === "complete").slice(0, 200).map(run => run.name)), "Report of the runs so far")),
+    !now.live && !now.finished && el("p", {class: "note"}, `sojourn study goes on with it where it stopped. Its folder: ${name}`),
+  ];
+}
+
+const left = seconds => (seconds == null ? "" : seconds >= 90 ? `, about ${Math.round(seconds / 60)} min left` : `, about ${Math.round(seconds)} s left`);
+const factors = made => Object.entries(made).map(([key, value]) => `${key} = ${typeof value === "number" ? plain(value) : value}`).join(", ");
+const stateOf = run => (run.status !== "complete" ? run.status : run.valid ? "valid" : `not valid: ${run.reasons.join("; ")}`);
+
+function predicted(list) {
+  const waiting = list.filter(one => one.runs === 0).length;
+  const rows = list.flatMap(one => one.numbers.map(number => [factors(one.factors), number.metric.replaceAll("_", " "), interval(number),
+    number.measured == null ? "not yet run" : quantity(number.measured, number.unit), held(number)]));
+  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`), table("", ["configuration", "", "predicted", "measured", ""], rows)];
+}
+
+function held({low, high, measured}) {
+  if (measured == null || low == null) return "–";
+  return measured >= low && (high == null || measured <= high) ? "inside" : "outside";
 }

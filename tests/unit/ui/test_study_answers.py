@@ -1,0 +1,99 @@
+"""How far a study is, from what lies in its folder."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ui_folder import run_folder
+
+from sojourn.errors import InputError
+from sojourn.ui.study_answers import looked, progress
+from sojourn.ui.work_folder import WorkFolder
+
+
+def study(where: Path, **state: Any) -> Path:
+    """Two of four runs, 10 s and 20 s long; 40/s and 60/s are predicted, and 40/s is run: M/M/1 with 0.01 s."""
+    folder = where / "shop-1"
+    for rate, took_s in ((20.0, 10.0), (40.0, 20.0)):
+        times = {"start": {"monotonic_s": 100.0}, "end": {"monotonic_s": 100.0 + took_s}}
+        run_folder(folder / "runs" / f"rate-{rate:g}", rate, section="sweep", **times)
+    (folder / "study.json").write_text(json.dumps({"finished": False, "planned": 4, "plan": {"name": "shop"}, **state}))
+    told = [
+        {"section": "sweep", "factors": {"rate_per_s": rate}, "rows": [
+            {"station": "", "class": "", "metric": "response_time", "value": value, "low": 0.9 * value, "high": None},
+            {"station": "cpu", "class": "", "metric": "utilisation", "value": 0.4, "low": None, "high": None},
+        ]} for rate, value in ((40.0, 0.016), (60.0, 0.024))
+    ]  # fmt: skip
+    (folder / "predictions.json").write_text(json.dumps({"configurations": told}))
+    return folder
+
+
+def told_of(where: Path) -> dict[str, Any]:
+    folder = WorkFolder(where)
+    return progress(str(folder.study("shop-1")), folder.runs_of_study("shop-1"))
+
+
+def test_what_is_there_and_what_is_predicted(tmp_path: Path) -> None:
+    study(tmp_path)
+    told = told_of(tmp_path)
+    assert (told["name"], told["planned"], told["complete"], told["invalid"]) == ("shop", 4, 2, 0)
+    assert told["live"] is False and told["finished"] is False and told["left_s"] is None
+    first, second = told["predictions"]
+    assert first["runs"] == 1 and first["numbers"][0]["measured"] == pytest.approx(0.01 / (1 - 0.4))
+    assert second["runs"] == 0 and second["numbers"][0]["measured"] is None and second["numbers"][0]["value"] == 0.024
+    assert len(first["numbers"]) == 1 and first["numbers"][0]["high"] is None
+
+
+def test_a_study_that_runs_has_its_folder_locked_and_a_time_left(tmp_path: Path) -> None:
+    folder = os.open(study(tmp_path), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        told = told_of(tmp_path)
+        assert told["live"] is True and told["left_s"] == pytest.approx(2 * 15.0)  # two runs of 15 s on average
+    finally:
+        os.close(folder)
+
+
+def test_looking_takes_no_lock_away(tmp_path: Path) -> None:
+    where = study(tmp_path)
+    told_of(tmp_path)
+    folder = os.open(where, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(folder)
+
+
+def test_a_finished_study_has_its_verdict(tmp_path: Path) -> None:
+    study(tmp_path, finished=True, verdict=["4 of 4 inside", 5])
+    told = told_of(tmp_path)
+    assert told["finished"] and told["verdict"] == ["4 of 4 inside", ""] and told["live"] is False
+
+
+@pytest.mark.parametrize("name", ["runs", "study.json", "predictions.json", "runs/rate-20"])
+def test_nothing_outside_is_looked_at(tmp_path: Path, name: str) -> None:
+    where = study(tmp_path / "work")
+    outside = study(tmp_path / "other")
+    taken = where / name
+    taken.rename(tmp_path / "taken")
+    taken.symlink_to(outside / name)
+    folder = WorkFolder(tmp_path / "work")
+    if name == "runs/rate-20":
+        assert list(folder.runs_of_study("shop-1")) == ["shop-1/runs/rate-40"]
+        return
+    with pytest.raises(InputError, match="outside the folder"):
+        folder.study("shop-1"), folder.runs_of_study("shop-1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"plan": 5}', '{"planned": "x", "verdict": {}}', '{"planned": -1}', '{"plan": {"name": {}}}'],
+)
+def test_a_state_that_is_none_is_no_end_of_the_workbench(tmp_path: Path, text: str) -> None:
+    where = study(tmp_path)
+    (where / "study.json").write_text(text)
+    told = looked(str(where), {})
+    assert told["live"] is False and ("error" in told or told["planned"] is None)
