@@ -29,7 +29,7 @@ from served_ui import (  # noqa: F401  (fixtures)
     settled,
     slide,
 )
-from ui_folder import BROKEN, MM1, line
+from ui_folder import BROKEN, MM1, line, study
 
 pytestmark = WITHOUT
 
@@ -157,6 +157,16 @@ def test_a_run_that_is_being_recorded_is_followed(opened: Open, folder: Path) ->
         recorder.communicate(b"\n")
     page.get_by_text("the run has ended").wait_for()
     page.get_by_role("button", name="Show its report").wait_for()
+
+
+def test_a_study_says_what_is_left_and_what_was_predicted(opened: Open, folder: Path) -> None:
+    study(folder / "studies")
+    page = opened("#/studies")
+    page.get_by_role("link", name="studies/shop-1").click()
+    page.get_by_role("heading", name="Predicted before it was run, 1 of 2 not yet run").wait_for()
+    assert "2 of 4" in page.locator(".numbers").inner_text() and "nobody is at it" in page.locator(".status").inner_text()
+    table = page.locator("table").first.inner_text()
+    assert "16.7 ms" in table and "not yet run" in table  # 0.01 / (1 - 0.4)
 
 
 def test_two_tabs_do_not_disturb_each_other(opened: Open) -> None:

@@ -217,3 +217,10 @@ def section_of(path: Path, runs: list[Path]) -> Section:
 
     check_fitted(path)
     return model_section(FittedModel.read(path), observe_runs(runs))
+
+
+def full_by_file(path: Path) -> Callable[[Mapping[str, Any]], Rate | None]:
+    """As `full_at`, of a fitted file."""
+    from sojourn.fit.fitted_model import FittedModel
+
+    return full_at(FittedModel.read(path))

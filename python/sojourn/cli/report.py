@@ -22,13 +22,16 @@ def report(
 
     What came out, what limits the service, figures, tables, how it was measured. The page needs no other file.
     """
-    from sojourn.cli.model_file_commands import section_of
+    from sojourn.cli.model_file_commands import full_by_file, section_of
     from sojourn.measure.run_report import runs_document
     from sojourn.report import write_figures, write_html
 
     check_writable(out)
     folders = run_paths(runs)
-    document = runs_document(folders, section_of(model, folders) if model is not None else None)
+    if model is None:
+        document = runs_document(folders)
+    else:
+        document = runs_document(folders, section_of(model, folders), full_by_file(model))
     write_html(document, out)
     for line in document.verdict:
         say(line)

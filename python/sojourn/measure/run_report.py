@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from sojourn.diagnosis import Diagnosis, summary
+from sojourn.diagnosis import Diagnosis, Rate, summary
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis.load_levels import diagnose, load_of
 from sojourn.diagnosis.oscillation_section import oscillation_section
@@ -16,17 +16,19 @@ from sojourn.report import Document, Section, Table, Text
 from sojourn.runs.assess_run import PULSE
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
-from sojourn.units import per_second, percent, seconds
+from sojourn.units import interval, per_second, percent, seconds
 
+FullRate: TypeAlias = "Callable[[Mapping[str, Any]], Rate | None]"
 MOST_NAMED = 3
 TIMES = "Response times: from when a request was due until its answer arrived at this host."
 
 
-def runs_document(paths: Sequence[Path], model: Section | None = None) -> Document:
-    """A report of the runs at `paths`; `model`: what a fitted model says of them."""
+def runs_document(paths: Sequence[Path], model: Section | None = None, full_per_s: FullRate | None = None) -> Document:
+    """A report of the runs at `paths`; `model`: what a fitted model says of them; `full_per_s`: factors of a run → the rate at which it is
+    full by that model, with its interval."""
     runs = [RunFolder.open(path) for path in paths]
     invalid = [run for run in runs if not run.manifest.get("valid")]
-    found = diagnose(runs)
+    found = diagnose(runs, full_per_s)
     seen = [measured_section(runs, found), oscillation_section(runs), model, errors_section(runs)]
     sections = [*seen, runs_section(runs), agents_section(runs), where_section(runs)]
     return Document(
@@ -48,7 +50,7 @@ def _numbers(found: Mapping[str, Diagnosis]) -> tuple[tuple[str, str], ...]:
     top = one.top
     told = [(seconds(top.response_s), f"mean response time at {per_second(top.throughput_per_s)}")]
     if one.full_per_s is not None:
-        told.append((per_second(one.full_per_s[0]), "where it is full"))
+        told.append((interval(*one.full_per_s, "1/s"), "where it is full"))
     return tuple(told)
 
 

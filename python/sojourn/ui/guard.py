@@ -114,7 +114,8 @@ class Guard:
     async def _headed(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, fresh: bool) -> None:
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = dict(HEADERS)
+                given = {name.decode("latin-1").lower() for name, _ in message["headers"]}
+                own = {name: value for name, value in HEADERS.items() if name != "cache-control" or name not in given}
                 if fresh:
                     own["set-cookie"] = (
                         f"{COOKIE}={self.secret.token}; Path={self.secret.root}; HttpOnly; SameSite=Strict"

@@ -1,5 +1,5 @@
-"""How far a study is: its runs, the time that the rest takes, what was predicted and is not yet run. A study is only looked at: nothing that
-its file names is imported or run."""
+"""How far a study is: its runs, the time that the rest takes, what was predicted and is not yet run. A study is only looked at:
+nothing that its file names is imported or run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def progress(path: str, inside: Mapping[str, str]) -> dict[str, Any]:
     times = [one["took_s"] for one in complete if one["took_s"] is not None]
     left = max(planned - len(complete), 0) if planned else None
     return {
-        "name": _text(plan.get("name") if isinstance(plan := state.get("plan"), dict) else "") or folder.name, "finished": finished, "live": live, "planned": planned,
+        "name": _name(state.get("plan")) or folder.name, "finished": finished, "live": live, "planned": planned,
         "complete": len(complete), "left_s": fmean(times) * left if times and left and live else None,
         "invalid": sum(one["valid"] is False for one in complete), "verdict": [_text(line) for line in _list(state.get("verdict"))][:20],
         "runs": told, "predictions": _predictions(folder, complete, inside),
@@ -62,7 +62,7 @@ def _run(name: str, path: Path) -> dict[str, Any] | None:
         manifest = RunFolder.glance(path).manifest
     except SojournError:
         return None
-    start, end = ((manifest.get(key) or {}).get("monotonic_s") for key in ("start", "end"))
+    start, end = ((one or {}).get("monotonic_s") for one in (manifest.get("start"), manifest.get("end")))
     took = None if start is None or end is None or end < start else end - start
     return {
         "name": name, "status": manifest.get("status", ""), "valid": manifest.get("valid"), "section": manifest.get("section", ""),
@@ -130,3 +130,7 @@ def looked(path: str, inside: Mapping[str, str]) -> dict[str, Any]:
         return progress(path, inside)
     except (SojournError, OSError, json.JSONDecodeError) as error:
         return {"live": False, "error": {"value": str(error), "place": "", "remedy": REMEDY, "line": None}}
+
+
+def _name(plan: Any) -> str:
+    return _text(plan.get("name")) if isinstance(plan, dict) else ""

@@ -41,14 +41,17 @@ class Workbench:
 
     def __init__(self, folder: WorkFolder, write: bool = False, longest_s: float = LONGEST_S) -> None:
         self.folder, self.write, self.longest_s = folder, write, longest_s
-        self._limiter: CapacityLimiter | None = None
+        self._quick: CapacityLimiter | None = None  # both are made where an event loop runs
+        self._slow: CapacityLimiter | None = None
         self._streams = 0
 
-    async def computed(self, function: Any, *arguments: Any) -> Response:
-        """What `function` answers in a worker process; one that takes too long is ended, and said to."""
-        self._limiter = self._limiter or CapacityLimiter(WORKERS)
+    async def computed(self, function: Any, *arguments: Any, slow: bool = False) -> Response:
+        """What `function` answers in a worker process; one that takes too long is ended, and said to. What is slow waits for its like, not
+        a slider for it."""
+        self._quick, self._slow = self._quick or CapacityLimiter(WORKERS), self._slow or CapacityLimiter(WORKERS)
+        limiter = self._slow if slow else self._quick
         with anyio.move_on_after(self.longest_s):
-            found = await to_process.run_sync(answered, function, *arguments, cancellable=True, limiter=self._limiter)
+            found = await to_process.run_sync(answered, function, *arguments, cancellable=True, limiter=limiter)
             return told(found, 422 if "error" in found else 200)
         value = f"no answer within {self.longest_s:g} s"
         return told({"error": {"value": value, "place": "", "remedy": "give smaller numbers", "line": None}}, 503)
@@ -78,12 +81,12 @@ class Workbench:
 
     async def report(self, request: Request) -> Response:
         wanted = await _asked(request, asked.Report)
-        return await self.computed(run_answers.document, [*self._runs(wanted.names).values()], wanted.width)
+        return await self.computed(run_answers.document, [*self._runs(wanted.names).values()], wanted.width, slow=True)
 
     async def compare(self, request: Request) -> Response:
         wanted = await _asked(request, asked.Compare)
         sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
-        return await self.computed(run_answers.compared, *sides, ("A", "B"))
+        return await self.computed(run_answers.compared, *sides, ("A", "B"), slow=True)
 
     async def live(self, request: Request) -> Response:
         """Server-sent events of a run that is being recorded, one a second, until it has ended."""
@@ -128,12 +131,13 @@ class Workbench:
         return await self._curves(request, model_answers.curves)
 
     async def band(self, request: Request) -> Response:
-        return await self._curves(request, model_answers.band)
+        return await self._curves(request, model_answers.band, slow=True)
 
-    async def _curves(self, request: Request, function: Any) -> Response:
+    async def _curves(self, request: Request, function: Any, slow: bool = False) -> Response:
         it = await _asked(request, asked.Curves)
         measured = [point.model_dump() for point in it.measured]
-        return await self.computed(function, it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most)
+        asked_of = (it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most)
+        return await self.computed(function, *asked_of, slow=slow)
 
     async def changed(self, request: Request) -> Response:
         it = await _asked(request, asked.Settings)

@@ -9,28 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_folder import run_folder
+from ui_folder import study
 
 from sojourn.errors import InputError
 from sojourn.ui.study_answers import looked, progress
 from sojourn.ui.work_folder import WorkFolder
-
-
-def study(where: Path, **state: Any) -> Path:
-    """Two of four runs, 10 s and 20 s long; 40/s and 60/s are predicted, and 40/s is run: M/M/1 with 0.01 s."""
-    folder = where / "shop-1"
-    for rate, took_s in ((20.0, 10.0), (40.0, 20.0)):
-        times = {"start": {"monotonic_s": 100.0}, "end": {"monotonic_s": 100.0 + took_s}}
-        run_folder(folder / "runs" / f"rate-{rate:g}", rate, section="sweep", **times)
-    (folder / "study.json").write_text(json.dumps({"finished": False, "planned": 4, "plan": {"name": "shop"}, **state}))
-    told = [
-        {"section": "sweep", "factors": {"rate_per_s": rate}, "rows": [
-            {"station": "", "class": "", "metric": "response_time", "value": value, "low": 0.9 * value, "high": None},
-            {"station": "cpu", "class": "", "metric": "utilisation", "value": 0.4, "low": None, "high": None},
-        ]} for rate, value in ((40.0, 0.016), (60.0, 0.024))
-    ]  # fmt: skip
-    (folder / "predictions.json").write_text(json.dumps({"configurations": told}))
-    return folder
 
 
 def told_of(where: Path) -> dict[str, Any]:

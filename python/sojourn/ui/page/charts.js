@@ -1,5 +1,7 @@
 // Figures by Vega (the bundle of reports), and the small charts of tables, which are a few lines of SVG.
 import {el, svg} from "./dom.js";
+import {plain} from "./numbers.js";
+import {table} from "./table.js";
 
 let vega = null;
 const loaded = () => (vega ??= import("./vega.js").then(() => window.vegaEmbed));
@@ -13,11 +15,12 @@ export class Chart {
     this.title = title;
     this.plot = el("div", {class: "plot", role: "img"});
     this.caption = el("figcaption", {}, title);
-    this.element = el("figure", {}, this.caption, this.plot);
+    this.values = el("details", {class: "values", ontoggle: () => { if (this.values.open) this.tell(); }}, el("summary", {}, "Values"));
+    this.element = el("figure", {}, this.caption, this.plot, this.values);
     this.view = null;
   }
 
-  // Draws a specification; where only its values changed, the drawing that is there takes them
+  // Draws a specification; what was drawn before stays until the new drawing is there
   async draw(figure) {
     const embed = await loaded();
     this.plot.setAttribute("aria-label", `${figure.title}: ${figure.y} against ${figure.x}`);
@@ -26,8 +29,20 @@ export class Chart {
     const old = this.view;
     this.plot.replaceChildren(holder);
     this.view = made;
+    this.figure = figure;
+    if (this.values.open) this.tell();
     old?.finalize();
     this.plot.dataset.drawn = String(Number(this.plot.dataset.drawn || 0) + 1);
+  }
+
+  // The numbers behind the drawing, for whoever reads rather than looks
+  tell() {
+    if (!this.figure) return;
+    const {spec, x, y} = this.figure, names = spec.usermeta.names;
+    const rows = spec.data.values.filter(one => one.style !== "alone").flatMap(one => one.x.map((at, i) =>
+      [one.series, names[Math.round(at) - 1] ?? plain(at), plain(one.y[i]), plain(one.low[i]), one.open?.[i] ? "no upper limit" : plain(one.high[i])]));
+    this.values.querySelector(".table")?.remove();
+    this.values.append(table("", ["series", x, y, "low", "high"], rows, [false, true, true, true, true]));
   }
 }
 

@@ -1,7 +1,7 @@
 // Two runs, or two series of runs, side by side: the verdict of `sojourn compare`, and what each says.
 import {post} from "./api.js";
 import {at, el, errorBox, link, show} from "./dom.js";
-import {table} from "./document.js";
+import {table} from "./table.js";
 import {known} from "./runs.js";
 import {perSecond, percent, plain, seconds} from "./numbers.js";
 

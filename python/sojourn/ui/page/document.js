@@ -1,6 +1,7 @@
 // A report of runs as elements: the answer, its numbers, then sections that fold.
 import {Chart} from "./charts.js";
 import {el, spans} from "./dom.js";
+import {table} from "./table.js";
 
 const STATUS = {ok: "✓ Valid", warn: "! Valid, with warnings", invalid: "✕ Not valid"};
 
@@ -37,12 +38,4 @@ function block(made) {
   if (made.kind === "table") return [table(made.title, made.columns, made.rows, made.numeric), made.note.length > 0 && el("p", {class: "note"}, spans(made.note))];
   if (made.kind === "text") return el("div", {class: "text"}, paragraphs(made.paragraphs));
   return el("pre", {tabindex: 0}, made.text);
-}
-
-export function table(title, columns, rows, numeric = []) {
-  const cls = k => (numeric[k] ? {class: "number"} : {});
-  return el("div", {class: "table", tabindex: 0, role: "region", "aria-label": title || "table"}, el("table", {},
-    title && el("caption", {}, title),
-    el("thead", {}, el("tr", {}, columns.map((text, k) => el("th", {scope: "col", ...cls(k)}, text)))),
-    el("tbody", {}, rows.map(row => el("tr", {}, row.map((text, k) => (k === 0 && !numeric[0] ? el("th", {scope: "row"}, text) : el("td", cls(k), text))))))));
 }

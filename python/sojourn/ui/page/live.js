@@ -26,7 +26,7 @@ export function liveView(main, name) {
     const told = [["throughput, last second", last && perSecond(last.throughput_per_s)], ["p50 so far", seconds(now.sofar.p50_s)], ["p99 so far", seconds(now.sofar.p99_s)], ["requests so far", now.sofar.requests]];
     numbers.replaceChildren(...told.filter(([, value]) => value != null).map(([what, value]) => el("div", {}, el("dt", {}, what), el("dd", {}, value))));
     times.replaceChildren(timeline(points, [["p50", "p50_s"], ["p99", "p99_s"]], seconds, "response time of each second"));
-    rates.replaceChildren(timeline(points, [["answers", "throughput_per_s"]], perSecond, "answers of each second"));
+    rates.replaceChildren(timeline(points, [["finished", "throughput_per_s"]], perSecond, "requests that finished in each second"));
     cores.replaceChildren(...[...busy].map(([core, share]) => el("label", {}, `core ${core} `, el("meter", {min: 0, max: 1, value: share, low: 0.7, high: 0.9}), ` ${percent(share)}`)));
     main.dataset.live = String(points.length);
     if (!now.live) {
@@ -34,8 +34,9 @@ export function liveView(main, name) {
       main.append(el("p", {}, el("button", {type: "button", onclick: () => location.reload()}, "Show its report")));
     }
   });
+  source.addEventListener("open", () => { points.length = 0; busy.clear(); }); // a new connection begins with all seconds
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) state.textContent = "the workbench does not answer: start sojourn ui again";
+    state.textContent = `the workbench does not answer${source.readyState === EventSource.CLOSED ? ": start sojourn ui again" : "; trying again"}`;
   });
   return () => source.close();
 }

@@ -25,9 +25,13 @@ async function route() {
   if (own !== shown) return;
   if (folder.error) { show(errorBox(folder.error)); folder = null; return; }
   document.getElementById("folder").textContent = folder.folder;
-  const left = await (PAGES[page] ?? nothing)(folder, names.map(decodeURIComponent), () => own === shown);
+  const left = await (PAGES[page] ?? nothing)(folder, decoded(names), () => own === shown);
   if (own === shown) leave = left ?? null; else left?.();
   say(`${document.title} is shown`);
+}
+
+function decoded(names) {
+  try { return names.map(decodeURIComponent); } catch { return names; } // no name that this page wrote
 }
 
 function nothing() { show(el("p", {}, "There is no such page.")); }

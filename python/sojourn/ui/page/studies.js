@@ -1,6 +1,6 @@
 // The studies of the folder: how far each is, what is left, what was predicted and is not yet run.
 import {at, el, errorBox, link, show} from "./dom.js";
-import {table} from "./document.js";
+import {table} from "./table.js";
 import {interval, plain, quantity} from "./numbers.js";
 
 export function studiesPage(folder) {
@@ -14,16 +14,20 @@ export function studyPage(_folder, [name]) {
   document.title = `${name} · sojourn`;
   const body = el("div", {}, el("p", {class: "muted"}, "Reading…"));
   show(el("p", {class: "path"}, link("#/studies", "Studies"), " / ", name), body);
+  let last = "";
   const source = new EventSource(`api/study?name=${encodeURIComponent(name)}`);
   source.addEventListener("message", event => {
     const now = JSON.parse(event.data);
     if (!now.live) source.close();
+    if (event.data === last) return; // what was opened stays open
+    last = event.data;
     body.replaceChildren(...(now.error ? [errorBox(now.error)] : view(now, name)).flat().filter(Boolean));
     body.dataset.looks = String(Number(body.dataset.looks || 0) + 1);
   });
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) body.prepend(errorBox({value: "the workbench does not answer", remedy: "start sojourn ui again"}));
+    if (!body.querySelector(".lost")) body.prepend(el("p", {class: "notice lost", role: "status"}, "The workbench does not answer; trying again."));
   });
+  source.addEventListener("open", () => body.querySelector(".lost")?.remove());
   return () => source.close();
 }
 
