@@ -24,6 +24,7 @@ from sojourn.units import USUAL_LEVEL
 POINTS, BAND_POINTS = 40, 14
 BUDGET_S = 0.05  # of an exact method: a slider is being moved
 NEARLY_FULL = 0.995
+_ALONE = "the best model alone: its intervals, and the average with models that predict as well, follow when the slider rests\n"
 Settings = Mapping[str, float]
 
 
@@ -66,7 +67,7 @@ def described(text: str, name: str) -> dict[str, Any]:
     """Drawing, sliders, what may be on the x axis. ModelError for a text that is no model."""
     model = _model(text, name)
     numbers = model_numbers(model)
-    fitted = "\n[fit]" in text
+    fitted = _is_fitted(text)
     found: dict[str, Any] = {
         "name": model.name, "drawing": network_drawing(model), "numbers": [one.to_dict() for one in numbers], "fitted": fitted,
         "x": _usual_x(numbers), "unknown": list(unknowns(model)), "intervals": {}, "told": "",
@@ -88,6 +89,10 @@ def described(text: str, name: str) -> dict[str, Any]:
     return found
 
 
+def _is_fitted(text: str) -> bool:
+    return "\n[fit]" in text
+
+
 def _usual_x(numbers: Sequence[ModelNumber]) -> str:
     return next((one.path for one in numbers if one.load), numbers[0].path if numbers else "")
 
@@ -107,7 +112,7 @@ def curves(
     now = sweep(model, {axis.number.path: [axis.number.value]}, budget_s=BUDGET_S)
     figures = model_figures(model, result, axis, measured, {})
     return {
-        "figures": drawn(figures, width_px), "method": result.method, "message": result.message, "now": _told(now),
+        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message, "now": _told(now),
         "busy": _busy(now), "x": [axis.values[0], axis.values[-1]],
     }  # fmt: skip
 
