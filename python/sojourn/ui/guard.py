@@ -74,7 +74,7 @@ class Guard:
 
     def _wrong(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
-        if urlsplit(f"//{host}").hostname not in HOSTS:  # a name that somebody else's server resolves to this machine
+        if _hostname(host) not in HOSTS:  # a name that somebody else's server resolves to this machine
             return 421, "this host name is not the workbench's: use 127.0.0.1"
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
@@ -90,7 +90,8 @@ class Guard:
             return 405, "this cannot be done here"
         if scope["method"] == "POST" and headers.get("content-type", "").partition(";")[0] != "application/json":
             return 415, "give JSON"  # which no form of another page can send
-        if headers.get("content-length", "0").isdecimal() and int(headers.get("content-length", "0")) > MOST_BODY_BYTES:
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and (len(length) > 12 or int(length) > MOST_BODY_BYTES):
             return 413, f"more than {MOST_BODY_BYTES // 1024} KiB"
         return None
 
@@ -125,6 +126,13 @@ class Guard:
             await send(message)
 
         await app(scope, receive, headed)
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:  # half of an address
+        return None
 
 
 class BodyTooLarge(Exception):  # noqa: N818

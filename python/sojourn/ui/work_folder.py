@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class WorkFolder:
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root).resolve()
         self.unnamed = 0
+        self._kinds: dict[Path, tuple[tuple[int, int] | None, str]] = {}
         if not self.root.is_dir():
             raise InputError("no such folder", root, "give a folder with runs or model files")
 
@@ -112,11 +114,24 @@ class WorkFolder:
             path = self.inside(name)
         except InputError:
             return
-        kind = kind_of(path) if path.is_file() else ""
+        kind = self._kind(path)
         if kind == FIT:
             found.fitted.append(name)
         elif kind in (MODEL, "a file"):  # no TOML: whoever is writing it wants to see where it is wrong
             found.models.append(name)
+
+    def _kind(self, path: Path) -> str:
+        """Of a file, kept until it changes: a page asks every few seconds. Empty for what is none."""
+        try:
+            found = path.stat()
+        except OSError:
+            return ""
+        if not stat.S_ISREG(found.st_mode):
+            return ""
+        mark = (found.st_mtime_ns, found.st_size)
+        if self._kinds.get(path, (None, ""))[0] != mark:
+            self._kinds[path] = (mark, kind_of(path))
+        return self._kinds[path][1]
 
     def _entries(self, folder: str = "", deep: int = 0) -> Iterator[tuple[str, str]]:
         """(name in the folder, its last part) of all files, folder by folder."""

@@ -27,8 +27,9 @@ from sojourn.ui import asked, model_answers, run_answers, study_answers
 from sojourn.ui.asked import read_asked
 from sojourn.ui.guard import MOST_BODY_BYTES, BodyTooLarge, Guard, Secrets
 from sojourn.ui.live_run import LiveRun, looked
-from sojourn.ui.model_answers import answered, error_table
+from sojourn.ui.model_answers import error_table
 from sojourn.ui.work_folder import WorkFolder
+from sojourn.ui.worker import in_worker
 
 WORKERS, LONGEST_S = 2, 20.0
 EVERY_S, LONGEST_STREAM, MOST_STREAMS = 1.0, 3600, 8  # of events: a page that follows for longer asks anew
@@ -50,11 +51,14 @@ class Workbench:
         a slider for it."""
         self._quick, self._slow = self._quick or CapacityLimiter(WORKERS), self._slow or CapacityLimiter(WORKERS)
         limiter = self._slow if slow else self._quick
-        with anyio.move_on_after(self.longest_s):
-            found = await to_process.run_sync(answered, function, *arguments, cancellable=True, limiter=limiter)
-            return told(found, 422 if "error" in found else 200)
-        value = f"no answer within {self.longest_s:g} s"
-        return told({"error": {"value": value, "place": "", "remedy": "give smaller numbers", "line": None}}, 503)
+        remedy, value = "give smaller numbers", f"no answer within {self.longest_s:g} s"
+        try:
+            with anyio.move_on_after(self.longest_s):
+                found = await to_process.run_sync(in_worker, function, *arguments, cancellable=True, limiter=limiter)
+                return told(found, 422 if "error" in found else 200)
+        except anyio.BrokenWorkerProcess:
+            value = "the process that computed it was ended: it had no memory, or met a damaged file"
+        return told({"error": {"value": value, "place": "", "remedy": remedy, "line": None}}, 503)
 
     async def index(self, _: Request) -> Response:
         return _page("index.html")

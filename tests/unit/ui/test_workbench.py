@@ -65,7 +65,7 @@ def test_beside_the_prefix_there_is_nothing(client: TestClient, path: str) -> No
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:4711", "127.0.0.1.evil.example", "", "[::1]:4711", "169.254.1.1"]
+    "host", ["evil.example", "evil.example:4711", "127.0.0.1.evil.example", "", "[", "[::1]:4711", "169.254.1.1"]
 )
 def test_a_name_that_was_bound_to_this_machine_is_refused(client: TestClient, host: str) -> None:
     assert client.get(f"{ROOT}api/folder", headers={"host": host}).status_code == 421
