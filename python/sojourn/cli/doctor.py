@@ -42,6 +42,7 @@ def _installed() -> list[AbilityCheck]:
 
     python = f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}"
     native, dask = find_spec("sojourn._native"), find_spec("distributed") is not None
+    page = find_spec("starlette") is not None and find_spec("uvicorn") is not None
     return [
         AbilityCheck("sojourn", True, f"{__version__} in {Path(__file__).parents[1]}", "everything"),
         AbilityCheck("Python", True, f"{python}, {sys.executable}", "everything"),
@@ -57,6 +58,9 @@ def _installed() -> list[AbilityCheck]:
         ),
         AbilityCheck(
             "dask", dask, "is there" if dask else "not found", "--parallel, --agents", "pip install 'sojourn[dask]'"
+        ),
+        AbilityCheck(
+            "workbench", page, "is there" if page else "not found", "sojourn ui", "pip install 'sojourn[ui]'"
         ),
     ]
 
