@@ -164,7 +164,9 @@ def test_a_study_says_what_is_left_and_what_was_predicted(opened: Open, folder: 
     page = opened("#/studies")
     page.get_by_role("link", name="studies/shop-1").click()
     page.get_by_role("heading", name="Predicted before it was run, 1 of 2 not yet run").wait_for()
-    assert "2 of 4" in page.locator(".numbers").inner_text() and "nobody is at it" in page.locator(".status").inner_text()
+    assert (
+        "2 of 4" in page.locator(".numbers").inner_text() and "nobody is at it" in page.locator(".status").inner_text()
+    )
     table = page.locator("table").first.inner_text()
     assert "16.7 ms" in table and "not yet run" in table  # 0.01 / (1 - 0.4)
 

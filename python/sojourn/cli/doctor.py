@@ -59,9 +59,7 @@ def _installed() -> list[AbilityCheck]:
         AbilityCheck(
             "dask", dask, "is there" if dask else "not found", "--parallel, --agents", "pip install 'sojourn[dask]'"
         ),
-        AbilityCheck(
-            "workbench", page, "is there" if page else "not found", "sojourn ui", "pip install 'sojourn[ui]'"
-        ),
+        AbilityCheck("workbench", page, "is there" if page else "not found", "sojourn ui", "pip install 'sojourn[ui]'"),
     ]
 
 

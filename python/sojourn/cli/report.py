@@ -28,10 +28,8 @@ def report(
 
     check_writable(out)
     folders = run_paths(runs)
-    if model is None:
-        document = runs_document(folders)
-    else:
-        document = runs_document(folders, section_of(model, folders), full_by_file(model))
+    by_model = (None, None) if model is None else (section_of(model, folders), full_by_file(model))
+    document = runs_document(folders, *by_model)
     write_html(document, out)
     for line in document.verdict:
         say(line)

@@ -33,6 +33,9 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
     labels = place(figure, width_px - AXIS_PX, HEIGHT_PX)
     pairs = zip(figure.series, channels.names, strict=True)
     records = [record for series, name in pairs for record in _records(channels, series, name)]
+    opened = ["open"] if any("open" in one for one in records) else []
+    for one in records if opened else ():
+        one.setdefault("open", [])  # a column that is not there is an error of Vega's
     spec: Spec = {
         "$schema": SCHEMA,
         "width": width_px,
@@ -41,9 +44,7 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
         "padding": _padding(theme, labels),
         "title": _title(figure, theme, width_px),
         "data": {"values": records},
-        "transform": [
-            {"flatten": ["x", "y", "low", "high", *(["open"] if any("open" in one for one in records) else [])]}
-        ],
+        "transform": [{"flatten": ["x", "y", "low", "high", *opened]}],
         "layer": layers(channels, labels.labels),
         "usermeta": {"x": figure.x_label, "y": figure.y_label, "names": list(figure.x_names)},
         "config": _config(channels, width_px, hidden=labels.whole and theme is PAPER and not interactive),

@@ -112,7 +112,8 @@ def curves(
     now = sweep(model, {axis.number.path: [axis.number.value]}, budget_s=BUDGET_S)
     figures = model_figures(model, result, axis, measured, {})
     return {
-        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message, "now": _told(now),
+        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message,
+        "now": _told(now),
         "busy": _busy(now), "x": [axis.values[0], axis.values[-1]],
     }  # fmt: skip
 

@@ -167,6 +167,9 @@ def test_shading_without_an_upper_end_goes_on_to_the_top() -> None:
         and record["open"] == [False, True, True]
     )
     assert "no upper limit" in json.dumps(specification(figure, interactive=True))
+    beside = Figure("beside", "Beside", "x", "y", (curve, Series("measured", [1], [1.0], style="points")))
+    assert all("open" in one for one in specification(beside)["data"]["values"])
+    assert render_svg(beside).count("role-mark") > 1  # Vega draws nothing where one series has no such column
     bars = Series("measured", [1, 2], [1.0, 2.0], [0.5, 1.0], [2.0, None], "points")
     (record,) = specification(Figure("points", "Points", "x", "y", (bars,)))["data"]["values"]
     assert record["low"] == [0.5, None] and "open" not in record  # of a measured point it is no interval

@@ -299,8 +299,12 @@ def test_what_takes_too_long_is_ended_and_said(folder: Path) -> None:
     assert answer.status_code == 503 and "no answer within" in json.loads(answer.body)["error"]["value"]
 
 
-@pytest.mark.parametrize(("ends", "status", "said"), [((os._exit, 3), 503, "was ended"), ((bytes, 1 << 40), 422, "MemoryError")])
-def test_a_process_that_ends_or_has_no_memory_is_said(folder: Path, ends: tuple[Any, int], status: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("ends", "status", "said"), [((os._exit, 3), 503, "was ended"), ((bytes, 1 << 40), 422, "MemoryError")]
+)
+def test_a_process_that_ends_or_has_no_memory_is_said(
+    folder: Path, ends: tuple[Any, int], status: int, said: str
+) -> None:
     import anyio
 
     from sojourn.ui.workbench import Workbench

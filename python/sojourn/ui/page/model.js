@@ -192,7 +192,8 @@ class ModelPage {
   offer() {
     const series = [...new Set(this.folder.runs.map(seriesOf))];
     this.behind.replaceChildren(el("option", {value: ""}, "none"), ...series.map(name => el("option", {value: name}, name === "." ? "this folder" : name)));
-    const near = series.find(name => name === seriesOf(this.name)) ?? series[0];
+    const count = name => this.folder.runs.filter(run => seriesOf(run) === name).length;
+    const near = series.find(name => name === seriesOf(this.name)) ?? series.toSorted((a, b) => count(b) - count(a))[0];
     this.behind.value = this.model.fitted && near ? near : "";
   }
 
