@@ -178,16 +178,16 @@ def believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity
         rate = RateInterval(rate.value, min(rate.low, seen), None)
         notes.append(
             f"a limit that shows only above {per_second(highest)} is not in these runs, so that the interval has no upper end; a load "
-            f"test would tell: {more} --up-to {per_second(STEP * highest).removesuffix(' /s')}"
+            f"test would show it: {more} --up-to {per_second(STEP * highest).removesuffix(' /s')}"
         )
     elif rate is not None and rate.high is not None and (above := _surely_met(runs, found)) > rate.high:
         rate = RateInterval(above, rate.low, None)
         notes.append(
             f"at {per_second(above)} the objective was met, above all that the model says: it is off, and the interval has no upper end; a "
-            f"load test would tell: {more}"
+            f"load test would show it: {more}"
         )
     elif rate is None or rate.high is None:
-        notes.append(f"a load test would tell: {more}")
+        notes.append(f"a load test would show it: {more}")
     quantiles = [one for one in _objectives(found) if one.figure[0] == "p"]
     unmeasured = [one.figure for one in quantiles if not any(run.figures.get(one.figure) for run in runs)]
     if unmeasured and rate is not None:

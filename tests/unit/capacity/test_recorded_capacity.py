@@ -85,7 +85,7 @@ def test_a_rate_that_hardly_changed_tells_nothing(tmp_path: Path) -> None:
         service.run(rate, 10.0)
     found = capacity_of_runs([tmp_path / "runs"], "mean < 14ms")
     assert found.rate_per_s is None and "hardly changed (100 /s to 103 /s)" in found.why
-    assert any("a load test would tell: sojourn capacity URL" in note for note in found.notes)
+    assert any("a load test would show it: sojourn capacity URL" in note for note in found.notes)
 
 
 def test_users_alone_and_several_settings_are_refused(tmp_path: Path) -> None:
