@@ -281,33 +281,3 @@ def test_a_run_that_is_over_is_said_by_one_event(client: TestClient) -> None:
     (event,) = answer.text.strip().split("\n\n")
     assert json.loads(event.removeprefix("data: "))["told"] == "the run has ended"
     assert client.get(f"{ROOT}api/live", params={"name": "../other"}).status_code == 422
-
-
-def test_what_takes_too_long_is_ended_and_said(folder: Path) -> None:
-    from sojourn.ui.workbench import Workbench
-
-    it = Workbench(WorkFolder(folder), longest_s=1.5)
-
-    async def asked() -> Any:
-        import time
-
-        return await it.computed(time.sleep, 30.0)
-
-    import anyio
-
-    answer = anyio.run(asked)
-    assert answer.status_code == 503 and "no answer within" in json.loads(answer.body)["error"]["value"]
-
-
-@pytest.mark.parametrize(
-    ("ends", "status", "said"), [((os._exit, 3), 503, "was ended"), ((bytes, 1 << 40), 422, "MemoryError")]
-)
-def test_a_process_that_ends_or_has_no_memory_is_said(
-    folder: Path, ends: tuple[Any, int], status: int, said: str
-) -> None:
-    import anyio
-
-    from sojourn.ui.workbench import Workbench
-
-    answer = anyio.run(Workbench(WorkFolder(folder)).computed, *ends)
-    assert answer.status_code == status and said in json.loads(answer.body)["error"]["value"]
