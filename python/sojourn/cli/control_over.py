@@ -79,8 +79,8 @@ def _print(policy: Policy, hours: RecordedHours, found: PolicyOverHours) -> None
         f"{float(getattr(policy.decide, 'period_s', 2.0)):g} s",
         f"too few workers for the load in {told['too_few_minutes']:.0f} of {told['minutes']:.0f} minutes; {found.objective} missed in "
         f"{told['missed_minutes']:.0f} by M/M/m",
-        f"low confidence in {told['low_confidence_minutes']:.0f} minutes"
-        + "".join(f"; {one['why']}: {one['minutes']:.0f}" for one in told["low_confidence"]),
+        f"low confidence in {told['doubtful_minutes']:.0f} minutes"
+        + "".join(f"; {one['why']}: {one['minutes']:.0f}" for one in told["doubts"]),
     ]
     for line in lines:
         out.print(line, markup=False, soft_wrap=True, highlight=False)

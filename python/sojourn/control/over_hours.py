@@ -93,8 +93,8 @@ class PolicyOverHours:
             "least_workers": min(one.workers for one in self.windows), "most_workers": max(one.workers for one in self.windows),
             "worker_hours": self.worker_hours, "recorded_worker_hours": self.recorded * self.minutes() / 60, "changes": len(changes),
             "reversals": sum(a * b < 0 for a, b in pairwise(changes)), "too_few_minutes": self.minutes("short"),
-            "missed_minutes": self.minutes("missed"), "low_confidence_minutes": self.minutes("doubt"),
-            "low_confidence": [{"why": why, "minutes": minutes} for why, minutes in self.doubts.items()],
+            "missed_minutes": self.minutes("missed"), "doubtful_minutes": self.minutes("doubt"),
+            "doubts": [{"why": why, "minutes": minutes} for why, minutes in self.doubts.items()],
             "decisions": [
                 {"start_unix_s": one.start_s, "busy": one.busy, "missed": one.missed, "doubt": one.doubt, **one.decision.to_dict()}
                 for one in self.windows
