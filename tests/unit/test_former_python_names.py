@@ -25,6 +25,7 @@ ELSEWHERE = {
     "serve",
     "study",
     "try",
+    "ui",
 }
 FORMER = {
     "fit_model": "fit",

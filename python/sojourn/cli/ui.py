@@ -16,7 +16,7 @@ def ui(
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: any that is free")] = 0,
     write: Annotated[bool, typer.Option("--write", help="let pages save new model files in the folder")] = False,
 ) -> None:
-    """Shows runs, models and studies of a folder in a browser.
+    """Shows runs, models and studies in a browser.
 
     Open the URL that it prints: who has it may look at the folder, nobody else. It listens on 127.0.0.1 only, writes nothing without
     --write, and ends with Ctrl-C.

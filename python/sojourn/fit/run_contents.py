@@ -43,7 +43,7 @@ def length_s_of(manifest: Mapping[str, Any]) -> float:
 
 def scv_of_responses(folder: RunFolder) -> float | None:
     """Of the response times in the window; the longest hundredth counts as its shortest, so that one hiccup is not it all."""
-    start_s, end_s = folder.manifest["window_s"] if folder.has("requests") else (0.0, 0.0)
+    start_s, end_s = folder.manifest.get("window_s") or (0.0, 0.0)  # of a run that was cut off there is none
     times = answered_s(folder, (start_s, end_s))
     if times is None or len(times) < LEAST_REQUESTS:
         return None
