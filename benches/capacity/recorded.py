@@ -16,7 +16,6 @@ FOLDER/raw.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -124,12 +123,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     for seed in range(given.first, given.first + given.seeds):
         found = row(given.record, seed)
-        new = not (given.out / "raw.csv").exists()
-        with open(given.out / "raw.csv", "a", newline="") as file:
-            writer = csv.DictWriter(file, list(found), lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
+        searches.append_row(given.out / "raw.csv", found)
         print(
             found["record"],
             found["seed"],

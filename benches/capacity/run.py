@@ -245,6 +245,16 @@ def truth_off(service: VirtualService, figure: str, limit_s: float, truth: float
     return float((np.log(limit_s) - found.mean()) / steepness), float(found.std(ddof=1) / np.sqrt(OTHERS) / steepness)
 
 
+def append_row(file: Path, found: dict[str, Any]) -> None:
+    """With the header where the file is new."""
+    new = not file.exists()
+    with open(file, "a", newline="") as opened:
+        writer = csv.DictWriter(opened, list(found), lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, default=401)
@@ -264,12 +274,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     for seed in range(given.first, given.first + given.seeds):
         found = row(seed, (seed - given.first) % given.peer_every == 0)
-        new = not (given.out / "raw.csv").exists()
-        with open(given.out / "raw.csv", "a", newline="") as file:
-            writer = csv.DictWriter(file, list(found), lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in found.items()})
+        append_row(given.out / "raw.csv", found)
         print(found["seed"], found["kind"], found["inside"], found["half_width"], found["runs"], flush=True)
 
 

@@ -1,9 +1,9 @@
 """A workbench served in this process and opened in headless Chromium: fixtures of the tests beside it."""
 
+# ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
 import asyncio
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -14,18 +14,15 @@ import pytest
 
 pytest.importorskip("starlette")
 uvicorn = pytest.importorskip("uvicorn")
-sync_api = pytest.importorskip("playwright.sync_api")
 
+from headless import WITHOUT, browser, sync_api  # noqa: E402, F401  (for the tests, too)
 from ui_folder import run_folder, work_folder  # noqa: E402
 
-from sojourn.ui.guard import Secrets  # noqa: E402
+from sojourn.ui.guard import AccessSecrets  # noqa: E402
 from sojourn.ui.serve import _config  # noqa: E402
 from sojourn.ui.work_folder import WorkFolder  # noqa: E402
 from sojourn.ui.workbench import workbench  # noqa: E402
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-WITHOUT = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
 EVIL = "<img src=x onerror=document.title='broken-in'>"
 MANY = 500
 
@@ -34,7 +31,7 @@ class Served:
     """A workbench in a thread of this process, on a free port."""
 
     def __init__(self, folder: Path, write: bool = False) -> None:
-        self.secret = Secrets()
+        self.secret = AccessSecrets()
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
         self.server = uvicorn.Server(_config(workbench(WorkFolder(folder), self.secret, write)))
@@ -64,14 +61,6 @@ def served(folder: Path) -> Iterator[Served]:
     it = Served(folder, write=True)
     yield it
     it.end()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS, timeout=30_000)
-        yield browser
-        browser.close()
 
 
 Open = Callable[..., Any]

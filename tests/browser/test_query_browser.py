@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from headless import ARGS, CHROMIUM, WITHOUT, sync_api
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from query_trees import Trees
@@ -19,10 +19,7 @@ from query_trees import Trees
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.picture import TITLES, boxes, mermaid, svg
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
+pytestmark = WITHOUT
 EVERY = {name for name, kind in vars(N).items() if isinstance(kind, type) and issubclass(kind, N.Node)} - {"Node"}
 # texts wider than their own box, and what lies outside the picture
 WRONG = """() => {

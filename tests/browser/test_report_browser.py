@@ -1,8 +1,8 @@
 """The report in headless Chromium: it draws, answers mouse and keys, follows the theme, fits a phone, asks nobody."""
 
+# ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,11 +14,9 @@ from sojourn.report import write_html
 
 sys.path.insert(0, str(Path(__file__).parent))
 import sample
+from headless import WITHOUT, browser  # noqa: F401  (a fixture)
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path: apt install chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
+pytestmark = WITHOUT
 
 Open = Callable[..., Any]
 FIGURES = ("figure-response", "figure-utilisation", "figure-tail", "figure-variation")
@@ -35,14 +33,6 @@ def settle(page: Any) -> None:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_html(sample.document(), tmp_path_factory.mktemp("report") / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS, timeout=30_000)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

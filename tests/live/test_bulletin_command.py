@@ -1,5 +1,6 @@
 """`sojourn serve bulletin` as an operator meets it: pages, metrics, the end in good order."""
 
+# ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
 import json
@@ -8,12 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
+from board_database import database  # noqa: F401  (a fixture)
 from message_cluster import needs_postgres
 
 from sojourn.errors import ServiceError
@@ -22,7 +23,6 @@ from sojourn.measure.execute_run import execute
 from sojourn.runs.run_folder import RunFolder
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
-from sojourn_cases.ntier.serve_bulletin import load
 
 pytestmark = pytest.mark.live
 COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve", "bulletin"]
@@ -54,16 +54,6 @@ def test_it_serves_counts_and_ends() -> None:
 def test_without_tables_it_says_what_to_do() -> None:
     done = subprocess.run(COMMAND, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "--embedded" in done.stderr
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    cluster = Postgres(tmp_path_factory.mktemp("board"), durable=False)
-    try:
-        load(cluster, 0.02, 1)
-        yield cluster.url
-    finally:
-        cluster.close()
 
 
 def users_and_service_agree(folder: Path, options: BulletinOptions) -> None:

@@ -1,36 +1,25 @@
 """Traces of the bulletin board, read by `sojourn observe`, beside what the service counted."""
 
+# ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from board_database import database  # noqa: F401  (a fixture)
 from message_cluster import needs_postgres
 
 from sojourn.load.session_load import session_load
 from sojourn.measure.execute_run import execute
 from sojourn.traces import ObservedTraces, read_traces
-from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
-from sojourn_cases.ntier.serve_bulletin import load
 
 pytestmark = pytest.mark.live
 # How often these pages ask the tables, whatever is in them: cases/crates/bulletin/src/pages.rs
 ASKED = {"StoriesOfTheDay": 1, "Register": 0, "Browse": 0, "BrowseCategories": 1, "OlderStories": 1, "PostComment": 0, "SubmitStory": 0,
          "Search": 0, "SearchInStories": 1, "SearchInComments": 1, "SearchInUsers": 1, "AuthorLogin": 0, "ReviewStories": 1}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    cluster = Postgres(tmp_path_factory.mktemp("board"), durable=False)
-    try:
-        load(cluster, 0.02, 1)
-        yield cluster.url
-    finally:
-        cluster.close()
 
 
 def traced(folder: Path, mix: str, **given: Any) -> tuple[Path, dict[str, Any]]:

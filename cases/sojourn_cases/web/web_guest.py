@@ -27,11 +27,10 @@ from sojourn.lab import (
     merge_samples,
     why_not_namespaces,
 )
-from sojourn.load import http_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, System, Value
-from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups
+from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups, loads_by_nic
 
 CALL = "sojourn_cases.worker_kinds:web"
 GUEST_PORT = 80
@@ -184,20 +183,9 @@ class WebGuestSession:
 
     def _load(self, point: Point, seed: int) -> dict[str, Any]:
         """A lane a NIC, with an equal share of the load."""
-        load, nics, factors = self.system.load, int(point.factors["nics"]), point.factors
-        rate, users = factors.get("rate_per_s"), factors.get("users")
-        level: dict[str, Any] = (
-            {"rate_per_s": float(rate) / nics}
-            if rate
-            else {"users": max(1, int(users or 0) // nics), "think_s": float(factors["think_s"])}
-        )
-        configs = [
-            http_load(
-                [url], **level,
-                duration_s=load.duration_s, connections=load.connections, seed=seed, timeout_s=load.timeout_s,
-            )
-            for url in self.system.urls(nics)
-        ]  # fmt: skip
+        urls = self.system.urls(int(point.factors["nics"]))
+        load = self.system.load
+        configs = loads_by_nic(load, load.connections, urls, point.factors, seed)
         return {**configs[0], "lanes": [config["lanes"][0] for config in configs], "realtime": True}
 
 

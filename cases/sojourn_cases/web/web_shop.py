@@ -214,25 +214,32 @@ class WebSession:
         self, urls: list[str], placement: CorePlacement, factors: Mapping[str, Value], seed: int
     ) -> dict[str, Any]:
         """One lane a NIC: its own client thread on that NIC's client core, with an equal share of the load."""
-        load, nics = self.system.load, len(urls)
-        rate, users = factors.get("rate_per_s"), factors.get("users")
-        level: dict[str, Any] = (
-            {"rate_per_s": float(rate) / nics}
-            if rate
-            else {"users": max(1, int(users or 0) // nics), "think_s": float(factors["think_s"])}
-        )
-        configs = [
-            http_load(
-                [url], **level, duration_s=load.duration_s, connections=load.connections, seed=seed,
-                timeout_s=load.timeout_s,
-            )
-            for url in urls
-        ]  # fmt: skip
+        load = self.system.load
+        configs = loads_by_nic(load, load.connections, urls, factors, seed)
         lanes = [
             {**config["lanes"][0], "cpu": core, "connections_max": load.connections * CONNECTIONS_SPARE}
             for config, core in zip(configs, placement.client, strict=True)
         ]
         return {**configs[0], "lanes": lanes, "realtime": self.lab.kind == "namespaces"}
+
+
+def loads_by_nic(
+    load: LevelLoad, connections: int, urls: list[str], factors: Mapping[str, Value], seed: int
+) -> list[dict[str, Any]]:
+    """A load for the URL of each NIC, with an equal share of the rate or the users; `connections` for each."""
+    nics, rate, users = len(urls), factors.get("rate_per_s"), factors.get("users")
+    level: dict[str, Any] = (
+        {"rate_per_s": float(rate) / nics}
+        if rate
+        else {"users": max(1, int(users or 0) // nics), "think_s": float(factors["think_s"])}
+    )
+    return [
+        http_load(
+            [url], **level, duration_s=load.duration_s, connections=connections, seed=seed,
+            timeout_s=load.timeout_s,
+        )
+        for url in urls
+    ]  # fmt: skip
 
 
 def core_groups(placement: Mapping[str, Any]) -> dict[str, MeasuredResource]:

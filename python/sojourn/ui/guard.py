@@ -38,7 +38,7 @@ def _random() -> str:
 
 
 @dataclass(frozen=True)
-class Secrets:
+class AccessSecrets:
     """`token`: who has it may ask; `prefix`: the path below which everything lies."""
 
     token: str = field(default_factory=_random)
@@ -49,10 +49,10 @@ class Secrets:
         return f"/{self.prefix}/"
 
 
-class Guard:
+class AccessGuard:
     """Lets pass what comes from a page of the workbench itself, with its token."""
 
-    def __init__(self, app: ASGIApp, secret: Secrets) -> None:
+    def __init__(self, app: ASGIApp, secret: AccessSecrets) -> None:
         self.app, self.secret = app, secret
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

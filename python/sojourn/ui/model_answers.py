@@ -16,7 +16,7 @@ from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.solve import sweep
 from sojourn.table import Metrics
-from sojourn.ui.model_figures import Axis, drawn, model_figures
+from sojourn.ui.model_figures import NumberAxis, drawn, model_figures
 from sojourn.ui.model_numbers import ModelNumber, model_numbers
 from sojourn.ui.network_drawing import network_drawing
 from sojourn.units import USUAL_LEVEL
@@ -149,7 +149,7 @@ def changed_text(text: str, name: str, settings: Settings) -> dict[str, Any]:
     return {"text": replaced(_model(text, name), _typed(_model(text, name), settings)).to_toml()}
 
 
-def _at(text: str, name: str, settings: Settings, x: str, most: float | None, points: int) -> tuple[Model, Axis]:
+def _at(text: str, name: str, settings: Settings, x: str, most: float | None, points: int) -> tuple[Model, NumberAxis]:
     model = _model(text, name)
     model = replaced(model, _typed(model, settings)) if settings else model
     numbers = model_numbers(model)
@@ -157,7 +157,7 @@ def _at(text: str, name: str, settings: Settings, x: str, most: float | None, po
     if number is None:
         known = ", ".join(one.path for one in numbers) or "none: the model has no number"
         raise InputError(repr(x)[:80], "x axis", f"use one of {known}")
-    return model, Axis(number, _values(model, number, most, points))
+    return model, NumberAxis(number, _values(model, number, most, points))
 
 
 def _typed(model: Model, settings: Settings) -> dict[str, float | int]:

@@ -20,7 +20,7 @@ LOADS = {"rate_per_s": "requests per second", "population": "users"}
 
 
 @dataclass(frozen=True)
-class Axis:
+class NumberAxis:
     """Values of the x axis."""
 
     number: ModelNumber
@@ -34,7 +34,7 @@ class Axis:
 
 
 def model_figures(
-    model: Model, result: Metrics, axis: Axis, measured: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
+    model: Model, result: Metrics, axis: NumberAxis, measured: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
 ) -> list[Figure]:
     """Response time, throughput and utilisation over the axis. `columns`: what the result calls a path of the model."""
     frame, x = result.frame, columns.get(axis.number.path, axis.number.path)
@@ -57,7 +57,7 @@ def _scale(frame: pl.DataFrame) -> tuple[float, str]:
     return (1e3, "ms") if len(shown) and float(shown.min() or 0.0) < 0.5 else (1.0, "s")  # type: ignore[arg-type]
 
 
-def _ceiling(series: Sequence[Series], model: Model, axis: Axis) -> float | None:
+def _ceiling(series: Sequence[Series], model: Model, axis: NumberAxis) -> float | None:
     """Of a curve that grows without bound: what was measured, or what it is at nine tenths of the load, fills most of the figure."""
     if not axis.number.load or isinstance(
         next((c for c in model.classes if c.name == axis.number.path.split(".")[1]), None), Closed
@@ -68,7 +68,7 @@ def _ceiling(series: Sequence[Series], model: Model, axis: Axis) -> float | None
     return max([1.6 * max(shown, default=0.0), *curve], default=0.0) or None
 
 
-def _saturation(frame: pl.DataFrame, axis: Axis) -> tuple[tuple[float, str], ...]:
+def _saturation(frame: pl.DataFrame, axis: NumberAxis) -> tuple[tuple[float, str], ...]:
     found = frame.filter((pl.col("metric") == "saturation_rate") & (pl.col("station") == ""))["value"].drop_nulls()
     if len(found) and axis.number.load:
         return ((float(found[0]), "full"),)

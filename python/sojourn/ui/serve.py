@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from sojourn.errors import InputError
-from sojourn.ui.guard import Secrets
+from sojourn.ui.guard import AccessSecrets
 from sojourn.ui.work_folder import WorkFolder
 from sojourn.ui.workbench import workbench
 
@@ -22,7 +22,7 @@ MOST_CONNECTIONS = 64
 def serve(folder: Path, tell: Callable[[str], None], *, port: int = 0, write: bool = False) -> None:
     """Serves until SIGINT or SIGTERM; `tell` is given the URL. `port` 0: any that is free. InputError for a folder or a port that cannot be
     had."""
-    place, secret = WorkFolder(folder), Secrets()
+    place, secret = WorkFolder(folder), AccessSecrets()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -17,7 +17,7 @@ OUTSIDE = "give a name inside the folder that sojourn ui was started with"
 
 
 @dataclass
-class Contents:
+class FolderContents:
     """Names relative to the folder, in order. `left_out`: what was not looked at, in words."""
 
     runs: list[str] = field(default_factory=list)
@@ -90,9 +90,9 @@ class WorkFolder:
             raise InputError("no such folder", name, "give the name of a folder that is there")
         return path
 
-    def contents(self) -> Contents:
+    def contents(self) -> FolderContents:
         """What the folder has. Links to folders are not followed, and of names that begin with a dot nothing is said."""
-        found, self.unnamed = Contents(), 0
+        found, self.unnamed = FolderContents(), 0
         for number, (name, kind) in enumerate(self._entries()):
             if number >= MOST_ENTRIES:
                 found.left_out = f"only the first {MOST_ENTRIES} files were looked at"
@@ -109,7 +109,7 @@ class WorkFolder:
             names.sort(key=natural)
         return found
 
-    def _toml(self, name: str, found: Contents) -> None:
+    def _toml(self, name: str, found: FolderContents) -> None:
         try:
             path = self.inside(name)
         except InputError:

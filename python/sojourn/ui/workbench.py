@@ -23,11 +23,11 @@ from sojourn.errors import InputError, SojournError
 from sojourn.files.reading import read_text
 from sojourn.files.writing import NEW
 from sojourn.report.vega_script import vega_script
-from sojourn.ui import asked, model_answers, run_answers, study_answers
-from sojourn.ui.asked import read_asked
-from sojourn.ui.guard import MOST_BODY_BYTES, BodyTooLarge, Guard, Secrets
+from sojourn.ui import model_answers, request_bodies, run_answers, study_answers
+from sojourn.ui.guard import MOST_BODY_BYTES, AccessGuard, AccessSecrets, BodyTooLarge
 from sojourn.ui.live_run import LiveRun, looked
 from sojourn.ui.model_answers import error_table
+from sojourn.ui.request_bodies import read_body
 from sojourn.ui.work_folder import WorkFolder
 from sojourn.ui.worker import in_worker
 
@@ -76,7 +76,7 @@ class Workbench:
 
     async def rows(self, request: Request) -> Response:
         paths, refused = {}, []
-        for name in (await _asked(request, asked.Rows)).names:
+        for name in (await _body(request, request_bodies.RunRowsRequest)).names:
             try:
                 paths[name] = str(self.folder.run(name))
             except InputError as error:
@@ -84,11 +84,11 @@ class Workbench:
         return await self.computed(run_answers.rows, paths, refused)
 
     async def report(self, request: Request) -> Response:
-        wanted = await _asked(request, asked.Report)
+        wanted = await _body(request, request_bodies.ReportRequest)
         return await self.computed(run_answers.document, [*self._runs(wanted.names).values()], wanted.width, slow=True)
 
     async def compare(self, request: Request) -> Response:
-        wanted = await _asked(request, asked.Compare)
+        wanted = await _body(request, request_bodies.CompareRequest)
         sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
         return await self.computed(run_answers.compared, *sides, ("A", "B"), slow=True)
 
@@ -128,7 +128,7 @@ class Workbench:
         return told({"text": await to_thread.run_sync(lambda: read_text(path, "give a model file"))})
 
     async def model(self, request: Request) -> Response:
-        wanted = await _asked(request, asked.Text)
+        wanted = await _body(request, request_bodies.ModelTextRequest)
         return await self.computed(model_answers.described, wanted.text, _plain(wanted.name))
 
     async def curves(self, request: Request) -> Response:
@@ -138,19 +138,19 @@ class Workbench:
         return await self._curves(request, model_answers.band, slow=True)
 
     async def _curves(self, request: Request, function: Any, slow: bool = False) -> Response:
-        it = await _asked(request, asked.Curves)
+        it = await _body(request, request_bodies.CurvesRequest)
         measured = [point.model_dump() for point in it.measured]
         asked_of = (it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most)
         return await self.computed(function, *asked_of, slow=slow)
 
     async def changed(self, request: Request) -> Response:
-        it = await _asked(request, asked.Settings)
+        it = await _body(request, request_bodies.ModelSettingsRequest)
         return await self.computed(model_answers.changed_text, it.text, _plain(it.name), it.settings)
 
     async def save(self, request: Request) -> Response:
         if not self.write:
             raise InputError("this workbench only reads", "save", "start it with sojourn ui --write")
-        it = await _asked(request, asked.Save)
+        it = await _body(request, request_bodies.SaveModelRequest)
         path = self.folder.new_file(it.name)
         await to_thread.run_sync(_write_new, path, it.text)
         return told({"name": it.name})
@@ -159,7 +159,7 @@ class Workbench:
         return {name: str(self.folder.run(name)) for name in names}
 
 
-def workbench(folder: WorkFolder, secret: Secrets, write: bool = False) -> ASGIApp:
+def workbench(folder: WorkFolder, secret: AccessSecrets, write: bool = False) -> ASGIApp:
     """The application, guarded; `secret`: who may ask, and where it lies."""
     it = Workbench(folder, write)
     gets = {
@@ -186,7 +186,7 @@ def workbench(folder: WorkFolder, secret: Secrets, write: bool = False) -> ASGIA
         *(Route(f"/{path}", _safe(one)) for path, one in gets.items()),
         *(Route(f"/{path}", _safe(one), methods=["POST"]) for path, one in posts.items()),
     ]
-    return Guard(Starlette(routes=[Mount(secret.root.rstrip("/"), routes=routes)], lifespan=lifespan), secret)
+    return AccessGuard(Starlette(routes=[Mount(secret.root.rstrip("/"), routes=routes)], lifespan=lifespan), secret)
 
 
 def _safe(route: Answer) -> Answer:
@@ -210,8 +210,8 @@ def _safe(route: Answer) -> Answer:
     return answer
 
 
-async def _asked(request: Request, kind: type[asked.SomeAsked]) -> asked.SomeAsked:
-    return read_asked(await request.body(), kind)
+async def _body(request: Request, kind: type[request_bodies.SomeBody]) -> request_bodies.SomeBody:
+    return read_body(await request.body(), kind)
 
 
 def told(found: Any, status: int = 200) -> Response:

@@ -14,11 +14,11 @@ from ui_folder import BROKEN, MM1, run_folder, work_folder
 starlette = pytest.importorskip("starlette")
 from starlette.testclient import TestClient  # noqa: E402
 
-from sojourn.ui.guard import COOKIE, MOST_BODY_BYTES, Secrets  # noqa: E402
+from sojourn.ui.guard import COOKIE, MOST_BODY_BYTES, AccessSecrets  # noqa: E402
 from sojourn.ui.work_folder import WorkFolder  # noqa: E402
 from sojourn.ui.workbench import page_files, workbench  # noqa: E402
 
-SECRET = Secrets("token-of-the-test", "prefix")
+SECRET = AccessSecrets("token-of-the-test", "prefix")
 BASE = "http://127.0.0.1:4711"
 ROOT = f"{BASE}/prefix/"
 

@@ -17,36 +17,36 @@ Width = Annotated[int, Field(ge=200, le=2000)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Rows(Asked):
+class RunRowsRequest(RequestBody):
     names: Names
 
 
-class Report(Asked):
+class ReportRequest(RequestBody):
     names: Names
     width: Width = 760
 
 
-class Compare(Asked):
+class CompareRequest(RequestBody):
     a: Names
     b: Names
 
 
-class Text(Asked):
+class ModelTextRequest(RequestBody):
     """A model as its text; `name`: of its file, for errors."""
 
     name: Name
     text: Annotated[str, Field(max_length=MOST_TEXT)]
 
 
-class Settings(Text):
+class ModelSettingsRequest(ModelTextRequest):
     settings: Annotated[dict[str, Number], Field(max_length=200)] = {}
 
 
-class MeasuredPoint(Asked):
+class MeasuredPoint(RequestBody):
     """Of a run, behind the curves: SI units."""
 
     load: Number
@@ -58,21 +58,21 @@ class MeasuredPoint(Asked):
     throughput_per_s_high: Number | None = None
 
 
-class Curves(Settings):
+class CurvesRequest(ModelSettingsRequest):
     x: Name
     width: Width = 760
     most: Number | None = None
     measured: Annotated[list[MeasuredPoint], Field(max_length=500)] = []
 
 
-class Save(Text):
+class SaveModelRequest(ModelTextRequest):
     pass
 
 
-SomeAsked = TypeVar("SomeAsked", bound=Asked)
+SomeBody = TypeVar("SomeBody", bound=RequestBody)
 
 
-def read_asked(body: bytes, kind: type[SomeAsked]) -> SomeAsked:
+def read_body(body: bytes, kind: type[SomeBody]) -> SomeBody:
     """InputError for what is no such question."""
     try:
         return kind.model_validate(parse_json(body))
