@@ -243,7 +243,9 @@ mod tests {
         }
         let (half, _) = made(0.5);
         let middle = 1_u128 << 55;
-        assert!(half.keeps(middle) && half.keeps(middle | 1 << 100) && !half.keeps(middle - 1 | 1 << 100));
+        assert!(
+            half.keeps(middle) && half.keeps(middle | (1 << 100)) && !half.keeps((middle - 1) | (1 << 100))
+        );
         assert_eq!(half.counts().not_sampled, 1);
     }
 
