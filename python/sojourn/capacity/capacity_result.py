@@ -17,7 +17,9 @@ class CapacityRun:
     """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error, and the figures of the
     objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them. `met`: None
     where a late generator leaves it open. `lateness`: figure → factor that takes the generator's lateness out of it.
-    `requests`: answered in its window."""
+    `requests`: answered in its window. `alone_s`: the mean of its fastest tenth, which hardly waited; 0 where there are no records of
+    requests. `lateness_error`: the part of a late generator in `response_error`. `shortness`: figure → factor that puts right how low
+    a run of this length has it on average."""
 
     name: str
     rate_per_s: float
@@ -31,6 +33,9 @@ class CapacityRun:
     figure_errors: Mapping[str, float] = field(default_factory=dict)
     lateness: Mapping[str, float] = field(default_factory=dict)
     requests: int = 0
+    alone_s: float = 0.0
+    lateness_error: float = 0.0
+    shortness: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import MeasuredFigures
-from sojourn.capacity.short_run_error import answered_s, mean_error
+from sojourn.capacity.short_run_error import answered_s, fastest_s, mean_error
 from sojourn.fit.drawn_quantiles import of_mean
 from sojourn.query.objectives import Objective, judge
 from sojourn.runs.generator_lateness import LATE_REASON, LatenessError, lateness_error
@@ -34,7 +34,8 @@ def capacity_run(
     times_s = answered_s(folder)
     by_batches = mean_error(times_s) if times_s is not None else None
     requests = _requests(folder, float(done["value"] or 0.0)) if times_s is None else len(times_s) * folder.sample_every
-    error = math.hypot(max(_error(response, requests), by_batches or 0.0), lateness_error(folder.manifest).error)
+    late = lateness_error(folder.manifest).error
+    error = math.hypot(max(_error(response, requests), by_batches or 0.0), late)
     quantiles = [one for one in objectives if one.figure[0] == "p"]
     missed = any(not row["met"] and "least" not in row for row in judged)
     return CapacityRun(
@@ -43,7 +44,7 @@ def capacity_run(
         bool(folder.manifest["valid"]), tuple(folder.manifest["reasons"]),
         {one.figure: own for one in quantiles if (own := _quantile_error(folder, times_s, one, seen[one.figure]))},
         {name: _late(folder, q).factor for name, q in [("mean", 0.0), *((one.figure, one.q) for one in quantiles)]},
-        requests,
+        requests, fastest_s(times_s) if by_batches else 0.0, late,
     )  # fmt: skip
 
 
@@ -55,7 +56,11 @@ def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
     return [
         MeasuredFigures(
             one.achieved_per_s or one.rate_per_s,
-            {k: v * one.lateness.get(k, 1.0) for k, v in one.figures.items() if v and k != "errors"},
+            {
+                k: v * one.lateness.get(k, 1.0) * one.shortness.get(k, 1.0)
+                for k, v in one.figures.items()
+                if v and k != "errors"
+            },
             one.response_error,
             float(one.response_s or 0.0) * one.lateness.get("mean", 1.0),
             one.figure_errors,
@@ -118,7 +123,7 @@ def quantile_error(times_s: NDArray[np.float64], value_s: float, q: float) -> fl
     tail = max(int(above.sum()), min(TAIL_REQUESTS, count // 10))  # few say little of how far apart they are
     beyond_s = float((ordered[-tail:] - ordered[-tail - 1]).mean())
     by_share = _batch_error(above.astype(float)) / float(above.mean()) * beyond_s
-    alone_s = float(ordered[: max(count // 10, 1)].mean())
+    alone_s = fastest_s(times_s)
     waited_s = max(float(times_s.mean()) - alone_s, 1e-9)
     by_mean = of_mean(q) * _batch_error(times_s) / waited_s * (value_s - alone_s)
     return math.hypot(by_share, by_mean) / math.sqrt(2) / value_s

@@ -54,11 +54,11 @@ def light_load(
     if missed:
         return LightLoad(first, response_s, missed)
     rates, waited, few, full = [first], False, None, None
-    hardly = 0  # looks one after the other at which it hardly grew
+    hardly, ever = 0, False  # looks one after the other at which it hardly grew; whether there was one
     for users in USERS[1:]:
         if few is not None and not saturate:
             break
-        if users > FEW and not (hardly or saturate):
+        if users > FEW and not (ever or saturate):
             break
         try:
             folder = run(users)
@@ -67,6 +67,7 @@ def light_load(
             break  # as many are too many for it: what fewer users got is what it bears
         waited = waited or own_s > RISEN * response_s
         hardly = hardly + 1 if waited and rate < HARDLY_GROWN * rates[-1] else 0
+        ever = ever or hardly > 0
         most = max(rates)
         rates.append(rate)
         if hardly == LOOKS:

@@ -158,6 +158,8 @@ class _Asked:
         # a draw that is full where a run was not says nothing there of the form
         said = np.where(np.isfinite(said) & (said > 0), said, middle)
         logs = np.log(values[ok] / said[:, ok])
+        if one.figure == "mean":  # the mean of a logarithm is below the logarithm of the mean
+            logs = logs + errors[ok] ** 2 / 2
         return _Asked(one.limit, quantity, rates[ok], logs, errors[ok], before, slope, made)
 
     def factors(self, rates_per_s: Array, around_per_s: float, count: int) -> Array:

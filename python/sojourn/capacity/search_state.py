@@ -46,7 +46,7 @@ def state_of(
     service is full, as a few users say."""
     if len({one.rate_per_s for one in runs}) < LEAST_RATES:
         return before
-    seen = [*before.runs, *as_modelled(runs[len(before.runs) :], before.fitted)]
+    seen = as_modelled(runs, before.fitted)
     try:
         own = folders if isinstance(folders, FitRuns) else observe_runs(folders)
         chosen = choose_model(with_their_errors(own, seen))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.capacity.capacity_result import CapacityRun
+from sojourn.capacity.short_run_quantile import of_response
 from sojourn.capacity.steepness import steepness
 from sojourn.errors import SojournError
 from sojourn.fit import FitRuns, FittedModel
@@ -29,6 +30,7 @@ from sojourn.stats.batch_means import BATCHES
 
 ALL = ("", "response_time")
 DRAWS = 20
+DISTURBED = 3.0  # times the error that it should have: it is left as it is
 
 
 def answered_s(folder: RunFolder) -> NDArray[np.float64] | None:
@@ -37,6 +39,13 @@ def answered_s(folder: RunFolder) -> NDArray[np.float64] | None:
         return None
     start_s, end_s = folder.manifest["window_s"]
     return request_times.answered_s(folder, (start_s, end_s))
+
+
+def fastest_s(times_s: NDArray[np.float64] | None) -> float:
+    """Mean of the fastest tenth of `times_s`: of requests that hardly waited. 0 without any."""
+    if times_s is None or not len(times_s):
+        return 0.0
+    return float(np.sort(times_s)[: max(len(times_s) // 10, 1)].mean())
 
 
 def mean_error(times_s: NDArray[np.float64]) -> float | None:
@@ -53,8 +62,13 @@ def _variance(values: NDArray[np.float64], batches: int) -> float:
 
 
 def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list[CapacityRun]:
-    """`runs` with no smaller errors of their means than a service such as `fitted` gives them: a run that by chance saw little waiting
-    states too little. Errors of quantiles grow as that of the mean."""
+    """`runs` with the errors that a service such as `fitted` gives them, and with what quantiles of so short runs are too low by.
+
+    What a run states of itself is small where it happened to see little waiting, and so draws a fit down. So the model says how errors
+    differ between runs, and all runs together how large they are: no smaller than by the model, as many times as large as they state in
+    the geometric mean. A run that states `DISTURBED` times as much keeps its own error. Of a window without records of requests,
+    which tells no error, the larger of both is taken.
+    """
     known = [k for k, run in enumerate(runs) if run.response_s and run.requests and run.achieved_per_s]
     found = list(runs)
     if fitted is None or not known:
@@ -63,12 +77,41 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
         errors = modelled_error(fitted, np.array([runs[k].achieved_per_s for k in known]))
     except SojournError:  # it does not answer there: runs keep the errors that they state
         return found
-    for k, error in zip(known, errors, strict=True):
-        run = runs[k]
-        more = max(float(error) / math.sqrt(run.requests) / max(run.response_error, 1e-9), 1.0)
-        quantiles = {name: own * more for name, own in run.figure_errors.items()}
-        found[k] = replace(run, response_error=more * run.response_error, figure_errors=quantiles)
+    modelled = {k: float(e) / math.sqrt(runs[k].requests) for k, e in zip(known, errors, strict=True) if e > 0}
+    stated = {k: _without(runs[k].response_error, runs[k].lateness_error) for k in modelled}
+    ratios = [stated[k] / modelled[k] for k in modelled if runs[k].alone_s and stated[k]]
+    common = max(math.exp(math.fsum(map(math.log, ratios)) / len(ratios)), 1.0) if ratios else 1.0
+    for k in known:
+        error = modelled.get(k, 0.0)
+        if not runs[k].alone_s:
+            found[k] = _no_smaller(runs[k], error)
+            continue
+        own = stated.get(k, runs[k].response_error)
+        found[k] = _with_error_of(runs[k], own if own > DISTURBED * common * error else common * error)
     return found
+
+
+def _no_smaller(run: CapacityRun, error: float) -> CapacityRun:
+    """Errors of quantiles grow as that of the mean."""
+    more = max(error / max(run.response_error, 1e-9), 1.0)
+    quantiles = {name: own * more for name, own in run.figure_errors.items()}
+    return replace(run, response_error=more * run.response_error, figure_errors=quantiles)
+
+
+def _with_error_of(run: CapacityRun, error: float) -> CapacityRun:
+    """`error` of its mean, without that of a late generator."""
+    assert run.response_s is not None
+    errors, factors = dict(run.figure_errors), dict(run.shortness)
+    for name, value in run.figures.items():
+        if name[0] == "p" and value:
+            off, spread = of_response(float(name[1:]) / 100, value, run.response_s, run.alone_s, error)
+            errors[name], factors[name] = math.hypot(spread, run.lateness_error), math.exp(-off)
+    mean = math.hypot(error, run.lateness_error)
+    return replace(run, response_error=mean, figure_errors=errors, shortness=factors)
+
+
+def _without(error: float, part: float) -> float:
+    return math.sqrt(max(error**2 - part**2, 0.0))
 
 
 def modelled_error(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,7 +154,7 @@ def _error_by(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[
 
 
 def with_their_errors(fit_runs: FitRuns, runs: Sequence[CapacityRun]) -> FitRuns:
-    """`fit_runs`, the means of whose response times have the errors of `runs` where those are larger."""
+    """`fit_runs`, the means of whose response times have the errors of `runs`."""
     errors = {run.name: run.response_error for run in runs}
     return replace(fit_runs, runs=tuple(_with_error(run, errors.get(run.name, 0.0)) for run in fit_runs.runs))
 
@@ -120,4 +163,4 @@ def _with_error(run: FitRun, error: float) -> FitRun:
     if ALL not in run.means:
         return run
     value_s, stated = run.means[ALL]
-    return replace(run, means={**run.means, ALL: (value_s, max(stated, error))})
+    return replace(run, means={**run.means, ALL: (value_s, error or stated)})

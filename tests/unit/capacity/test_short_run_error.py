@@ -98,6 +98,23 @@ def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
     assert with_their_errors(runs, named).runs[0].means["", "response_time"] == (value_s, 0.4)
 
 
+def test_runs_with_records_differ_by_the_model_and_are_as_uncertain_as_they_say_together() -> None:
+    """At 80 % a mean of 400 requests has an error of (1 + 0.8)/(1 - 0.8)/20 = 0.45. Half and twice that are as much together."""
+    wanted = 0.45
+    one = CapacityRun("a", 100.0, 100.0, 0.03, wanted / 2, {"p99": 0.1}, True, True, requests=400, alone_s=0.002)
+    other = replace(one, name="b", response_error=2 * wanted)
+    first, second = as_modelled([one, other], fitted())
+    assert first.response_error == second.response_error == pytest.approx(wanted, rel=0.1)
+    assert first.shortness["p99"] > 1.2 and first.figure_errors["p99"] > 0.2
+    late = as_modelled([replace(one, response_error=math.hypot(wanted, 0.3), lateness_error=0.3)], fitted())
+    assert late[0].response_error == pytest.approx(math.hypot(wanted, 0.3), rel=0.1)
+    loud = [replace(one, response_error=1.5 * wanted)] * 2
+    assert as_modelled(loud, fitted())[0].response_error == pytest.approx(1.5 * wanted)
+    disturbed = replace(one, name="c", response_error=20 * wanted)
+    found = as_modelled([one, one, one, other, other, other, disturbed], fitted())
+    assert found[-1].response_error == pytest.approx(20 * wanted)
+
+
 def test_an_interval_has_the_part_of_the_machine() -> None:
     """Errors that are independent add in squares: 3 % and z 2.5 % = 4.1 % make 5.1 %."""
     wide = RateInterval(100.0, 100 * math.exp(-0.03), 100 * math.exp(0.03)).with_machine(0.9)
