@@ -19,6 +19,7 @@ from sojourn.table import Metrics
 from sojourn.ui.model_figures import NumberAxis, drawn, model_figures
 from sojourn.ui.model_numbers import ModelNumber, model_numbers
 from sojourn.ui.network_drawing import network_drawing
+from sojourn.ui.saturation import full_at
 from sojourn.units import USUAL_LEVEL
 
 POINTS, BAND_POINTS = 40, 14
@@ -108,8 +109,7 @@ def curves(
 ) -> dict[str, Any]:
     """Response time, throughput and utilisation over `x` at the settings, as figures; what is said of the point itself."""
     model, axis = _at(text, name, settings, x, most, POINTS)
-    result = sweep(model, {axis.number.path: axis.values}, budget_s=BUDGET_S)
-    now = sweep(model, {axis.number.path: [axis.number.value]}, budget_s=BUDGET_S)
+    result, now = _over(model, axis)
     figures = model_figures(model, result, axis, measured, {})
     return {
         "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message,
@@ -142,6 +142,16 @@ def band(
         "now": _told(now),
         "busy": _busy(now),
     }
+
+
+def _over(model: Model, axis: NumberAxis) -> tuple[Metrics, Metrics]:
+    """The curves, and the point of the settings: of one sweep where it lies on the axis, as each sweep has a cost of its own."""
+    path, value = axis.number.path, axis.number.value
+    if not axis.values[0] <= value <= axis.values[-1]:
+        result, now = ({path: values} for values in (axis.values, [value]))
+        return sweep(model, result, budget_s=BUDGET_S), sweep(model, now, budget_s=BUDGET_S)
+    result = sweep(model, {path: sorted({*axis.values, value})}, budget_s=BUDGET_S)
+    return result, Metrics(result.frame.filter(pl.col(path) == value), result.method, result.message)
 
 
 def changed_text(text: str, name: str, settings: Settings) -> dict[str, Any]:
@@ -179,7 +189,7 @@ def _values(model: Model, number: ModelNumber, most: float | None, points: int) 
         return [*range(1, last + 1, step)]
     top = number.high
     if number.load:
-        full = _full(model, number)
+        full = full_at(model, number)
         top = full if full is not None else max(2 * number.value, 1.2 * (most or 0))
         if most and full is not None:
             top = min(full, max(1.5 * most, 1.2 * number.value))
@@ -190,29 +200,6 @@ def _values(model: Model, number: ModelNumber, most: float | None, points: int) 
         if low or number.value
         else [top * k / (points - 1) for k in range(points)]
     )
-
-
-def _full(model: Model, number: ModelNumber) -> float | None:
-    """The rate at which a station is busy all the time, from two rates at which none is; None where nothing fills up."""
-    rate = number.value or 1.0
-    for _ in range(40):
-        small, large = rate * 1e-3, rate * 2e-3
-        rows = sweep(model, {number.path: [small, large]}, budget_s=BUDGET_S).frame.filter(
-            (pl.col("metric") == "utilisation") & (pl.col("class") == "") & (pl.col("station") != "")
-        )
-        ends = []
-        for station in rows["station"].unique():
-            here = dict(rows.filter(station=station).select(number.path, "value").iter_rows())
-            a, b = here.get(small), here.get(large)
-            if a is not None and b is not None and b > a:
-                slope = (b - a) / (large - small)
-                ends.append((1.0 - (a - slope * small)) / slope)
-        if ends:
-            return max(min(ends), 0.0) or None
-        if rows.height and rows["value"].null_count() < rows.height:
-            return None
-        rate /= 10
-    return None
 
 
 def _factor(model: Model, path: str) -> str:
