@@ -36,6 +36,7 @@ function live(name) {
     result = await vegaEmbed(host, fitted(figures[name], width), {
       ast: true, actions: false, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip: { theme: "page" },
     });
+    host.ariaHidden = "true"; // the plot has a name, and the keys read its values
     plot.replaceChildren(host);
     plot.dataset.live = result.view.width();
     const marks = result.view.scenegraph().root.items[0].items.find(mark => mark.name === "near_marks");

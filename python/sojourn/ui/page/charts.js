@@ -13,7 +13,7 @@ const OPTIONS = {
 export class Chart {
   constructor(title) {
     this.title = title;
-    this.plot = el("div", {class: "plot", role: "img"});
+    this.plot = el("div", {class: "plot", role: "img", "aria-label": title});
     this.caption = el("figcaption", {}, title);
     this.values = el("details", {class: "values", ontoggle: () => { if (this.values.open) this.tell(); }}, el("summary", {}, "Values"));
     this.element = el("figure", {}, this.caption, this.plot, this.values);
@@ -24,7 +24,7 @@ export class Chart {
   async draw(figure) {
     const embed = await loaded();
     this.plot.setAttribute("aria-label", `${figure.title}: ${figure.y} against ${figure.x}`);
-    const holder = el("div");
+    const holder = el("div", {"aria-hidden": "true"}); // the plot has a name, and its values are a table
     const made = await embed(holder, figure.spec, OPTIONS);
     const old = this.view;
     this.plot.replaceChildren(holder);

@@ -21,8 +21,15 @@ function section(made) {
   return el("section", {}, el("h2", {}, made.title), paragraphs(made.lead), made.blocks.map(block));
 }
 
+// Items that follow each other are one list
 export function paragraphs(list) {
-  return list.map(one => el(one.item ? "li" : "p", {}, spans(one.spans)));
+  const made = [];
+  for (const one of list) {
+    if (!one.item) made.push(el("p", {}, spans(one.spans)));
+    else if (made.at(-1)?.tagName === "UL") made.at(-1).append(el("li", {}, spans(one.spans)));
+    else made.push(el("ul", {}, el("li", {}, spans(one.spans))));
+  }
+  return made;
 }
 
 function block(made) {

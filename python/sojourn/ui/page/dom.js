@@ -41,6 +41,9 @@ export function errorBox(error) {
     error.remedy && el("p", {}, error.remedy));
 }
 
+// A page that has nothing else to show
+export const errorPage = (title, error) => [el("h1", {}, title), errorBox(error)];
+
 export function link(to, ...children) {
   return el("a", {href: to}, ...children);
 }

@@ -1,6 +1,6 @@
 // Which page is shown: what stands behind # in the URL.
 import {get} from "./api.js";
-import {el, errorBox, say, show} from "./dom.js";
+import {el, errorPage, link, say, show} from "./dom.js";
 import {comparePage} from "./compare.js";
 import {modelPage, modelsPage} from "./model.js";
 import {runPage, runsPage} from "./runs.js";
@@ -23,7 +23,7 @@ async function route() {
   }
   if (folder === null || page === "") folder = await get("api/folder");
   if (own !== shown) return;
-  if (folder.error) { show(errorBox(folder.error)); folder = null; return; }
+  if (folder.error) { show(errorPage("No answer", folder.error)); folder = null; return; }
   document.getElementById("folder").textContent = folder.folder;
   const left = await (PAGES[page] ?? nothing)(folder, decoded(names), () => own === shown);
   if (own === shown) leave = left ?? null; else left?.();
@@ -34,7 +34,7 @@ function decoded(names) {
   try { return names.map(decodeURIComponent); } catch { return names; } // no name that this page wrote
 }
 
-function nothing() { show(el("p", {}, "There is no such page.")); }
+function nothing() { show(el("h1", {}, "No such page"), el("p", {}, link("#/", "Runs of this folder"))); }
 
 const theme = document.getElementById("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
 function named() {

@@ -1,7 +1,7 @@
 // A model: its network, its file, sliders for its numbers, and curves that follow them.
 import {Newest, get, post} from "./api.js";
 import {Chart, figureWidth} from "./charts.js";
-import {at, el, errorBox, link, say, show} from "./dom.js";
+import {at, el, errorBox, errorPage, link, say, show} from "./dom.js";
 import {Editor} from "./editor.js";
 import {commandOf, pythonOf} from "./copied.js";
 import {drawing} from "./network.js";
@@ -24,7 +24,7 @@ export async function modelPage(folder, [name], current) {
   show(el("p", {class: "path"}, link("#/models", "Models"), " / ", name), el("p", {class: "muted"}, "Reading…"));
   const file = await get(`api/file?name=${encodeURIComponent(name)}`);
   if (!current()) return;
-  if (file.error) { show(errorBox(file.error)); return; }
+  if (file.error) { show(errorPage(name, file.error)); return; }
   const page = new ModelPage(folder, name, file.text, current);
   await page.begin();
   return () => page.end();

@@ -1,7 +1,7 @@
 // The runs of the folder as tables, a series of runs (a folder that holds them) each; one run's page.
 import {get, post} from "./api.js";
 import {rangeBar, sparkline} from "./charts.js";
-import {at, el, errorBox, link, say, show} from "./dom.js";
+import {at, el, errorBox, errorPage, link, say, show} from "./dom.js";
 import {documentView} from "./document.js";
 import {liveView} from "./live.js";
 import {percent, perSecond, plain, seconds} from "./numbers.js";
@@ -135,5 +135,5 @@ export async function runPage(_folder, names, current) {
   const found = await post("api/report", {names, width: Math.max(260, Math.min(860, main.clientWidth))});
   if (!current()) return;
   main.lastChild.remove();
-  main.append(found.error ? errorBox(found.error) : documentView(found));
+  main.append(...(found.error ? errorPage(title, found.error) : [documentView(found)]));
 }

@@ -1,5 +1,5 @@
 // The studies of the folder: how far each is, what is left, what was predicted and is not yet run.
-import {at, el, errorBox, link, show} from "./dom.js";
+import {at, el, errorPage, link, show} from "./dom.js";
 import {table} from "./table.js";
 import {interval, plain, quantity} from "./numbers.js";
 
@@ -21,7 +21,7 @@ export function studyPage(_folder, [name]) {
     if (!now.live) source.close();
     if (event.data === last) return; // what was opened stays open
     last = event.data;
-    body.replaceChildren(...(now.error ? [errorBox(now.error)] : view(now, name)).flat().filter(Boolean));
+    body.replaceChildren(...(now.error ? errorPage(name, now.error) : view(now, name)).flat().filter(Boolean));
     body.dataset.looks = String(Number(body.dataset.looks || 0) + 1);
   });
   source.addEventListener("error", () => {
@@ -55,7 +55,7 @@ function predicted(list) {
   const waiting = list.filter(one => one.runs === 0).length;
   const rows = list.flatMap(one => one.numbers.map(number => [factors(one.factors), number.metric.replaceAll("_", " "), interval(number),
     number.measured == null ? "not yet run" : quantity(number.measured, number.unit), held(number)]));
-  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`), table("", ["configuration", "", "predicted", "measured", ""], rows)];
+  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`), table("", ["configuration", "quantity", "predicted", "measured", "in the interval"], rows)];
 }
 
 function held({low, high, measured}) {

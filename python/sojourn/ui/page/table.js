@@ -5,6 +5,6 @@ export function table(title, columns, rows, numeric = []) {
   const cls = k => (numeric[k] ? {class: "number"} : {});
   return el("div", {class: "table", tabindex: 0, role: "region", "aria-label": title || "table"}, el("table", {},
     title && el("caption", {}, title),
-    el("thead", {}, el("tr", {}, columns.map((text, k) => el("th", {scope: "col", ...cls(k)}, text)))),
+    el("thead", {}, el("tr", {}, columns.map((text, k) => (text ? el("th", {scope: "col", ...cls(k)}, text) : el("td"))))),
     el("tbody", {}, rows.map(row => el("tr", {}, row.map((text, k) => (k === 0 && !numeric[0] ? el("th", {scope: "row"}, text) : el("td", cls(k), text))))))));
 }
