@@ -174,7 +174,9 @@ def test_without_scripts_verdict_tables_and_drawings_stand_in_the_page() -> None
     html = render_html(document(figure(Series("curve", [1, 2], [1, 2])), table, verdict=["the headline", "more"]))
     body = re.sub(r"<script.*?</script>", "", html, flags=re.S)
     assert "the headline" in body and '<td class="number">1.5</td>' in body
-    assert re.search(r'<div class="plot"[^>]*><div aria-hidden="true"><svg[^>]*>.*curve.*</svg></div></div>', body, flags=re.S)
+    assert re.search(
+        r'<div class="plot"[^>]*><div aria-hidden="true"><svg[^>]*>.*curve.*</svg></div></div>', body, flags=re.S
+    )
     assert "var(--s0)" in body  # colours of the page, light or dark
 
 
