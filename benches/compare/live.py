@@ -1,4 +1,4 @@
-"""`sojourn compare --urls` on loopback: a service beside itself, and beside one that takes a tenth longer, in turn.
+"""`sojourn compare --service-urls` on loopback: a service beside itself, and beside one that takes a tenth longer, in turn.
 
     python benches/compare/live.py --out FOLDER [--within 330] [--slower 1.1] [--rate 100] [--blocks 6]
 

@@ -53,7 +53,7 @@ def make(folder: Path) -> None:
     (files / "study.toml").write_text(STUDY.format(service=SERVICE))
     for rate in (20, 40, 60, 80):
         (folder / "one.toml").write_text(POOL.format(rate=rate, service=0.02))
-        _sojourn(files, "simulate", str(folder / "one.toml"), "--until", "60s", "--as-run", f"runs/rate-{rate}")
+        _sojourn(files, "simulate", str(folder / "one.toml"), "--until", "60s", "--out", f"runs/rate-{rate}")
     _sojourn(files, "fit", "runs", "--model", "shop.toml", "--out", "fitted.toml")
     Postgres(folder / "messages", keep=True).close()
     board = Postgres(folder / "bulletin", keep=True)

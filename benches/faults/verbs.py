@@ -251,7 +251,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
         MeasuringVerb("study", "study", "study.toml", "--out", "out", **of),
         Verb("fit", "fit", "runs", "--model", "shop.toml", "--out", "new.toml", **of),
         Verb("predict", "predict", "fitted.toml", "--set", "rate_per_s=40", **of),
-        Verb("simulate", "simulate", "pool.toml", "--until", "2000s", "--as-run", "simulated", **of),
+        Verb("simulate", "simulate", "pool.toml", "--until", "2000s", "--out", "simulated", **of),
         Verb(
             "simulate on workers", "simulate", "pool.toml", "--replications", "8", "--completions", "20000", *on, **of
         ),

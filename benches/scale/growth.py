@@ -82,8 +82,8 @@ def jobs(folder: Path, requests: list[int], sizes: list[int]) -> Iterator[tuple[
     free.write_text(ONE.replace("page = 0.01", "page = { free = true }"))
     for count in requests:
         if count <= MOST_SIMULATED:
-            told = ["--until", f"{count / 80}s", "--as-run", str(folder / f"simulated-{count}")]
-            yield "simulate --as-run", count, [*SOJOURN, "simulate", str(model), *told]
+            told = ["--until", f"{count / 80}s", "--out", str(folder / f"simulated-{count}")]
+            yield "simulate --out", count, [*SOJOURN, "simulate", str(model), *told]
         rows = min(count, MOST_ROWS)  # of more requests the generator keeps a sample
         made("log", folder / f"log-{count}", rows)
         yield "end of a run", rows, ["-c", END, str(folder / f"log-{count}")]

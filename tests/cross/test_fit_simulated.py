@@ -50,7 +50,7 @@ def test_recovery_and_blind_prediction() -> None:
     assert fitted["page_s"].value == pytest.approx(A, rel=0.03)
     assert fitted["crossing_s"].value == pytest.approx(DELAY, abs=1.5e-4)
     spread = simulated(2, (200.0, 400.0, 600.0, 750.0), 12)
-    beside = chosen.best.validate(spread, 0.9, up_to=0.8)
+    beside = chosen.best.validate(spread, 0.9, max_saturation_share=0.8)
     assert beside.filter(metric="response_time")["error"].abs().median() < 0.08
     one, two = ({"cores": 2, "nics": n, "rate_per_s": 100.0} for n in (1, 2))
     value, low, high = sj.capacity_ratio(chosen.best, one, two)

@@ -1,4 +1,4 @@
-"""`sojourn compare --urls` and `--commands` on this machine: services of known times in turn, and interrupted."""
+"""`sojourn compare --service-urls` and `--commands` on this machine: services of known times in turn, and interrupted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def urls() -> Iterator[list[str]]:
 
 def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> None:
     words = ["--rate", "60", "--for", "2s", "--blocks", "5", "--out", "out", "--json"]
-    command = Command(tmp_path, "compare", "--urls", *urls, *words)
+    command = Command(tmp_path, "compare", "--service-urls", *urls, *words)
     assert command.end(120) == 7, command.said()
     found = json.loads(command.answered())
     assert found["verdict"] == "worse" and command.left() == []

@@ -255,7 +255,7 @@ def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recordin
     ran(measure("--rate", "60"))
     first = (tmp_path / "series/rate-60/manifest.json").read_text()
     heard = len(shop.heard)
-    both = measure("--rate", "60,90", "--pids", str(os.getpid()))
+    both = measure("--rate", "60,90", "--service-pids", str(os.getpid()))
     ran(both)
     answer = json.loads(both.answered())
     assert [one["name"] for one in answer["runs"]] == ["rate-60", "rate-90"] and answer["method"] == "measured"
@@ -290,7 +290,7 @@ def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
     for options, parts in (
         (("--rate", "5", "--users", "1"), ("rates (5) and users (1)", "either --rate or --users")),
         (("--users", "1.5"), ("--users: '1.5'", "whole numbers")),
-        (("--rate", "5", "--pids", "99999999"), ("--pids: no process 99999999",)),
+        (("--rate", "5", "--service-pids", "99999999"), ("--service-pids: no process 99999999",)),
         (("--rate", "5", "--json", "--output-format", "csv"), ("choose one",)),
     ):
         one_message(Command(tmp_path, "measure", shop.url, *options, "--out", "bad"), 2, *parts)

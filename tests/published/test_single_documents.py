@@ -58,7 +58,7 @@ def quantity(m: Metrics, name: str) -> float:
 
 @functools.cache
 def telesto() -> Metrics:
-    return queue(2498, 1 / 124.1, 25, quantiles=(0.9, 0.99), probabilities=2000)
+    return queue(2498, 1 / 124.1, 25, quantiles=(0.9, 0.99), state_probabilities=2000)
 
 
 @pytest.mark.parametrize("row", rows("telesto_mm25"), ids=lambda r: r["quantity"])
@@ -75,7 +75,7 @@ def test_telesto_law_of_the_number_present() -> None:
 @functools.cache
 def asl(table: int) -> Metrics:
     given = {r["variable"]: float(r["estimated"]) for r in rows(f"asl_table{table}_{ASL[table]}")}
-    return queue(given["λ"], 1 / given["μ"], 1 if table < 14 else 128, probabilities=0)
+    return queue(given["λ"], 1 / given["μ"], 1 if table < 14 else 128, state_probabilities=0)
 
 
 @pytest.mark.parametrize("row", rows("asl_mm1_mm128"), ids=lambda r: f"table-{r['table']}-{r['quantity']}")

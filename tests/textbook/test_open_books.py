@@ -26,7 +26,7 @@ def bolch_7_2() -> sj.Model:
 @pytest.mark.parametrize("method", ["jackson", "open-multiclass", "qna"])
 def test_bolch_2006_example_7_2(method: str) -> None:
     """Four stations with feedback. Known to us through the tests of octave's queueing package (qnos)."""
-    r = sj.solve(bolch_7_2(), method, wanted=RequestedOutputs(probabilities=4))
+    r = sj.solve(bolch_7_2(), method, wanted=RequestedOutputs(state_probabilities=4))
     printed = {"cpu": (20, 0.8, 4), "printer": (10, 0.3, 0.429), "disk": (10, 0.6, 1.5), "io": (4, 0.2, 0.25)}
     for name, (rate, busy, number) in printed.items():
         assert r.value("throughput", name) == pytest.approx(rate, rel=1e-12)

@@ -22,7 +22,7 @@ def solved(rate: float, service: float | sj.Distribution, servers: int = 1, *, u
     """An open queue; `rate` per `unit` and `service` in `unit` seconds."""
     time = service if isinstance(service, sj.Distribution) else service * unit
     model = sj.Model([sj.Queue("q", servers, **queue)], [sj.Open("c", rate / unit)], service_s={"q": {"c": time}})
-    return sj.solve(model, wanted=RequestedOutputs(quantiles=(0.9,), probabilities=20))
+    return sj.solve(model, wanted=RequestedOutputs(quantiles=(0.9,), state_probabilities=20))
 
 
 def value(m: Metrics, name: str) -> float:
@@ -234,7 +234,7 @@ def test_winston_2004_section_20_9_patrol_cars() -> None:
     """
     day = 86400.0
     model = sj.Model([sj.Queue("shop", 2)], [sj.Closed("car", 5, 30 * day)], service_s={"shop": {"car": 3 * day}})
-    m = sj.solve(model, "machine-repair", wanted=RequestedOutputs(probabilities=4))
+    m = sj.solve(model, "machine-repair", wanted=RequestedOutputs(state_probabilities=4))
     for n, printed in enumerate((0.619, 0.310, 0.062, 0.009, 0.001)):
         assert m.value("queue_length_probability", "shop", n=n) == pytest.approx(printed, abs=7.5e-4)
     assert m.value("queue_length", "shop") == pytest.approx(0.465, abs=5e-4)

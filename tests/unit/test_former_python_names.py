@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import sojourn as sj
+from sojourn.capacity import SearchLimits
 from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError
+from sojourn.solve.method import RequestedOutputs
 
 # verbs whose work has another name, or no single function, from Python
 ELSEWHERE = {
@@ -48,6 +52,49 @@ def test_a_former_name_works_and_says_the_new_one(old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=rf"sojourn\.{old} is now sojourn\.{new}") as told:
         assert callable(getattr(sj, old))
     assert told[0].filename == __file__ and old not in sj.__all__
+
+
+# former keywords: the present ones, and a call with the other arguments that it needs
+KEYWORDS = {
+    "up_to": ("max_saturation_share", lambda **given: sj.validate(None, None, **given)),
+    "at_least_per_s": ("required_rate_per_s", lambda **given: sj.capacity_of_runs(["no folder"], **given)),
+}
+FIELDS = {
+    (sj.ParameterFromRuns, "per"): ("divisor_metric", "throughput"),
+    (sj.ParameterFromRuns, "at"): ("run_factors", {"users": 10}),
+    (sj.ParameterFromRuns, "each"): ("one_value_per_run", True),
+    (SearchLimits, "up_to_per_s"): ("max_rate_per_s", 100.0),
+    (SearchLimits, "at_least_per_s"): ("required_rate_per_s", 90.0),
+    (RequestedOutputs, "probabilities"): ("state_probabilities", 3),
+}
+
+
+@pytest.mark.parametrize("old", KEYWORDS)
+def test_a_former_keyword_is_understood_and_the_new_one_is_said(old: str) -> None:
+    new, call = KEYWORDS[old]
+    with pytest.warns(DeprecationWarning, match=rf"\({old}=…\) is now {new}=…"), pytest.raises(InputError):
+        call(**{old: -1.0})
+
+
+@pytest.mark.parametrize(("kind", "old"), FIELDS)
+def test_a_former_field_is_understood_and_read(kind: type[Any], old: str) -> None:
+    new, value = FIELDS[kind, old]
+    needed = {"metric": "throughput"} if kind is sj.ParameterFromRuns else {}
+    with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}\({old}=…\) is now {new}=…") as told:
+        made = kind(**needed, **{old: value})
+    assert told[0].filename == __file__ and made == kind(**needed, **{new: value})
+    with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}.{old} is now {new}"):
+        assert getattr(made, old) == value == getattr(made, new)
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_former_keys_of_a_model_file_are_read() -> None:
+    text = (
+        '[parameters]\nshare = { metric = "throughput", PER = "throughput", EACH = true, AT = { users = 10 } }\n'
+        '[stations.a]\n[classes.u]\nkind = "open"\nrate_per_s = 1\n[service_s.a]\nu = 0.1\n'
+    )
+    now = text.replace("PER", "divisor_metric").replace("EACH", "one_value_per_run").replace("AT", "run_factors")
+    assert sj.Model.parse(text.replace("PER", "per").replace("EACH", "each").replace("AT", "at")) == sj.Model.parse(now)
 
 
 def test_load_is_a_function_and_its_room() -> None:

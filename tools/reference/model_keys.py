@@ -24,7 +24,7 @@ Any number of a model may be unknown, `{ free = true }`: [fit your own model](..
 | `[parameters]` | `NAME = number` or formula, for [formulas](../howto/write-a-model.md#formulas) in place of numbers |
 | `[parameters]` | `NAME = { free = true }`, a number that is fitted |
 | `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number chosen by the text `value`, or by the factor `of` |
-| `[parameters]` | `NAME = { metric, station, class, per, at, formula, each }`, a value that the runs measured |
+| `[parameters]` | `NAME = { metric, station, class, divisor_metric, run_factors, formula, one_value_per_run }`, as the runs measured it |
 | `[stations.NAME]` | a station; `kind` says which kind; without it, `queue` |
 | `[classes.NAME]` | a class of customers; `kind` is `closed` or `open` |
 | `[demands_s.STATION]` | `CLASS = time` for all visits of a pass; or a distribution |

@@ -38,7 +38,7 @@ HEAD = f"""# The query language
 `sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
 examples; this page is the complete reference. A query is a tree of nodes. Most nodes are those of Performance Trees (Suto, Bradley,
 Knottenbelt, QEST 2007, pp. 41-50). Six more nodes are ours: they ask about requests instead of states, as most objectives do. Text and
-JSON are two forms of the same tree. `--tree FILE.svg` and `--tree FILE.mmd` draw the tree with the result of each node, and
+JSON are two forms of the same tree. `--draw-syntax-tree FILE.svg` (or `FILE.mmd`) draws the tree with the result of each node, and
 `--english` prints the tree as a sentence:
 
 ![{PICTURE}](query-tree.svg)

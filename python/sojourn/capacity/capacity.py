@@ -77,8 +77,8 @@ def capacity(
     began = time.monotonic()
 
     def users(count: int) -> RunFolder:
-        # a user thinks so long that all of them together stay below --up-to
-        rest: dict[str, Any] = {"think_s": count / limits.up_to_per_s} if limits.up_to_per_s else {}
+        # a user thinks so long that all of them together stay below --max-rate
+        rest: dict[str, Any] = {"think_s": count / limits.max_rate_per_s} if limits.max_rate_per_s else {}
         return measure(urls, where / "light", users=[count], duration_s=LIGHT_S, **common, **rest)[0]
 
     def run(rate_per_s: float, length_s: float) -> RunFolder:
@@ -86,7 +86,7 @@ def capacity(
         return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
     light = light_load(users, objectives, limits.saturate, limits.level)
-    if limits.up_to_per_s:
+    if limits.max_rate_per_s:
         light = replace(light, few_full_per_s=None)  # users who think until they are below a rate do not fill a service
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
     told(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")

@@ -50,7 +50,7 @@ def answer_of(
         objective=" and ".join(one.text for one in objectives), rate_per_s=rate, level=limits.level,
         saturation_per_s=saturation.with_machine(limits.level) if saturation else None,
         why=why if rate is None else "", stopped=stopped, limit=limit, model=state.words, runs=tuple(runs), requests=requests,
-        took_s=took_s, at_least_per_s=limits.at_least_per_s, what_if=what_if, notes=tuple(notes), nobody=bool(light.missed),
+        took_s=took_s, required_rate_per_s=limits.required_rate_per_s, what_if=what_if, notes=tuple(notes), nobody=bool(light.missed),
         fitted=state.fitted,
     )  # fmt: skip
 

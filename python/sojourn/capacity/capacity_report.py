@@ -54,8 +54,8 @@ def junit_cases(found: Capacity) -> list[JunitCase]:
     """The answer for a test reporter: whether there is one, or whether at least what was asked is met."""
     objective = f" within {found.objective}" if found.objective else ""
     name = (
-        f"at least {per_second(found.at_least_per_s)}"
-        if found.at_least_per_s
+        f"at least {per_second(found.required_rate_per_s)}"
+        if found.required_rate_per_s
         else "a rate with a lower and an upper end"
     )
     return [JunitCase(name + objective, found.outcome, str(found), found.took_s)]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.what_limits import ServiceLimit
 from sojourn.fit import FittedModel
+from sojourn.former_keyword import former_field
 from sojourn.units import per_second, seconds
 
 
@@ -38,13 +39,14 @@ class CapacityRun:
     shortness: Mapping[str, float] = field(default_factory=dict)
 
 
+@former_field(at_least_per_s="required_rate_per_s")
 @dataclass(frozen=True)
 class Capacity:
     """The largest rate that meets the objective.
 
     rate_per_s: None where no rate does, or where the runs do not say; `why` then has the reason. saturation_per_s: the rate at which
-    the service is full. `limit`: what is full there, and what would be next. at_least_per_s: what was asked of it. `what_if`: settings in
-    words → the rate there, predicted and not measured; `commands`: settings in words → what measures them. `stopped`: why no further run
+    the service is full. `limit`: what is full there, and what would be next. required_rate_per_s: what was asked of it. `what_if`: settings
+    in words → the rate there, predicted and not measured; `commands`: settings in words → what measures them. `stopped`: why no further run
     was made. `nobody`: not even a single user gets what was asked. `folder`: where the runs, the report and the model are. `fitted`:
     the model of these runs.
     """
@@ -60,7 +62,7 @@ class Capacity:
     runs: tuple[CapacityRun, ...]
     requests: int
     took_s: float
-    at_least_per_s: float | None = None
+    required_rate_per_s: float | None = None
     what_if: Mapping[str, RateInterval] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -79,9 +81,9 @@ class Capacity:
         answer with both ends. `missed` where not even a single user gets what was asked."""
         if self.nobody:
             return "missed"
-        if self.at_least_per_s is None:
+        if self.required_rate_per_s is None:
             return "met" if self.answered else "unknown"
-        side = self.rate_per_s.side_of(self.at_least_per_s) if self.rate_per_s else None
+        side = self.rate_per_s.side_of(self.required_rate_per_s) if self.rate_per_s else None
         return "unknown" if side is None else "met" if side else "missed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +97,7 @@ class Capacity:
     def lines(self) -> list[str]:
         """The answer, at most some ten lines."""
         found = [self._first()]
-        found += [self._asked()] if self.at_least_per_s is not None else []
+        found += [self._asked()] if self.required_rate_per_s is not None else []
         found += [self.limit.text] if self.limit else []
         for settings, one in self.what_if.items():
             line = f": {self.commands[settings]}" if settings in self.commands else ""
@@ -119,4 +121,4 @@ class Capacity:
     def _asked(self) -> str:
         said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: this rate lies inside the interval"}
         unknown = said["unknown"] if self.rate_per_s else "cannot tell"
-        return f"at least {per_second(self.at_least_per_s)}: {unknown if self.outcome == 'unknown' else said[self.outcome]}"
+        return f"at least {per_second(self.required_rate_per_s)}: {unknown if self.outcome == 'unknown' else said[self.outcome]}"

@@ -29,6 +29,7 @@ from sojourn.diagnosis.load_levels import loads_of_classes, setting_of
 from sojourn.errors import InputError, ServiceError
 from sojourn.fit import FitRuns, observe_runs
 from sojourn.fit.run_contents import load_levels
+from sojourn.former_keyword import former_keyword
 from sojourn.query.objectives import Objective, read_objectives
 from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.stats.rate_spread import rate_spread
@@ -40,13 +41,14 @@ SURE = 2.0  # standard errors
 NO_LOAD = "nothing was loaded"
 
 
+@former_keyword(at_least_per_s="required_rate_per_s")
 def capacity_of_runs(
     folders: Sequence[Path | str],
     objective: str | Sequence[str] = (),
     *,
     what_if: Sequence[Mapping[str, float]] = (),
     level: float = USUAL_LEVEL,
-    at_least_per_s: float | None = None,
+    required_rate_per_s: float | None = None,
     out: Path | str | None = None,
 ) -> Capacity:
     """The largest rate in 1/s at which the service of these runs meets `objective`.
@@ -54,15 +56,15 @@ def capacity_of_runs(
     Args:
         folders: run folders, or folders of them: runs of `measure`, windows of `observe`, what an earlier `capacity` left. Nothing is
         written to them. Of runs with users those without think time say where the service is full; others are left out.
-        objective, what_if: as of `capacity`. level: of the intervals, in (0, 1). at_least_per_s: the rate that is asked of the service.
-        out: folder that gets `fitted.toml`.
+        objective, what_if: as of `capacity`. level: of the intervals, in (0, 1). required_rate_per_s: the rate that is asked of the
+        service. out: folder that gets `fitted.toml`.
 
     Raises:
         InputError: an objective without an upper limit, runs of several settings of the service, or none with a rate. RunFolderError: no
         run folder is there.
     """
     began = time.monotonic()
-    limits = SearchLimits(level=level, at_least_per_s=at_least_per_s)
+    limits = SearchLimits(level=level, required_rate_per_s=required_rate_per_s)
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
     for one in objectives:
         if one.figure == "rate" or one.relation not in ("<", "<="):
@@ -178,7 +180,7 @@ def believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity
         rate = RateInterval(rate.value, min(rate.low, seen), None)
         notes.append(
             f"a limit that shows only above {per_second(highest)} is not in these runs, so that the interval has no upper end; a load "
-            f"test would show it: {more} --up-to {per_second(STEP * highest).removesuffix(' /s')}"
+            f"test would show it: {more} --max-rate {per_second(STEP * highest).removesuffix(' /s')}"
         )
     elif rate is not None and rate.high is not None and (above := _surely_met(runs, found)) > rate.high:
         rate = RateInterval(above, rate.low, None)

@@ -142,14 +142,16 @@ class _Search:
             if self.well_known():
                 return f"within the precision of {percent(self.limits.precision, 0)}"
             if (side := self.decided()) is not None:
-                return f"{'more' if side else 'less'} than --at-least {per_second(self.limits.at_least_per_s)}"
+                return (
+                    f"{'more' if side else 'less'} than --required-rate {per_second(self.limits.required_rate_per_s)}"
+                )
         short = f", before the precision of {percent(self.limits.precision, 0)} was reached"
         if len(self.runs) >= self.limits.runs:
             return f"all {self.limits.runs} runs were made{short}; --runs allows more"
         if self.runs and self.left_s() < SHORTEST_S:
             return f"the time limit was reached{short}; --within allows more than {seconds(self.limits.within_s)}"
-        if self.limits.up_to_per_s is not None and self.enough_of(self.limits.up_to_per_s):
-            return f"--up-to {per_second(self.limits.up_to_per_s)} was measured"
+        if self.limits.max_rate_per_s is not None and self.enough_of(self.limits.max_rate_per_s):
+            return f"--max-rate {per_second(self.limits.max_rate_per_s)} was measured"
         return ""
 
     def well_known(self) -> bool:
@@ -160,8 +162,8 @@ class _Search:
         return near and found.half_width <= self.limits.precision and self.highest >= NEAR * found.value
 
     def decided(self) -> bool | None:
-        """Whether the answer is above `--at-least`, if two looks say the same; None where that is not known."""
-        at = self.limits.at_least_per_s
+        """Whether the answer is above `--required-rate`, if two looks say the same; None where that is not known."""
+        at = self.limits.required_rate_per_s
         sides = [one.side_of(at) if one and at else None for one in (self.known.rate, self.before)]
         return sides[0] if sides[0] == sides[1] else None
 
@@ -207,8 +209,8 @@ class _Search:
     def bound(self) -> float:
         """What must not be offered more than."""
         ends = [float("inf")]
-        if self.limits.up_to_per_s is not None:
-            ends.append(self.limits.up_to_per_s)
+        if self.limits.max_rate_per_s is not None:
+            ends.append(self.limits.max_rate_per_s)
         if len(self.runs) >= len(BEGIN):
             ends.append(max(self.highest, BEGIN[-1] * self.light.borne_per_s) * STEP)
         full = [one.rate_per_s for one in self.runs if any(NOT_BALANCED in reason for reason in one.reasons)]

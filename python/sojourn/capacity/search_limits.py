@@ -6,31 +6,38 @@ from dataclasses import dataclass
 
 from sojourn.capacity.rate_interval import RateInterval, machine_part
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_field
 from sojourn.units import USUAL_LEVEL, percent
 
 
+@former_field(up_to_per_s="max_rate_per_s", at_least_per_s="required_rate_per_s")
 @dataclass(frozen=True)
 class SearchLimits:
-    """`runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1); `up_to_per_s`:
-    never more than that; `saturate`: rates above 90 % of saturation are allowed; `at_least_per_s`: the rate that is asked of the service:
-    the search ends, too, when it is known whether the answer is above."""
+    """`runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1);
+    `max_rate_per_s`: never more than that; `saturate`: rates above 90 % of saturation are allowed; `required_rate_per_s`: the rate that is
+    asked of the service: the search ends, too, when it is known whether the answer is above."""
 
     runs: int = 8
     within_s: float = 180.0
     precision: float = 0.1
     level: float = USUAL_LEVEL
-    up_to_per_s: float | None = None
+    max_rate_per_s: float | None = None
     saturate: bool = False
-    at_least_per_s: float | None = None
+    required_rate_per_s: float | None = None
 
     def __post_init__(self) -> None:
-        least = self.at_least_per_s
+        least = self.required_rate_per_s
         for value, place, ok, remedy in (
             (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
             (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
-            (self.up_to_per_s, "--up-to", self.up_to_per_s is None or self.up_to_per_s > 0, "give a rate above 0"),
-            (least, "--at-least", least is None or least > 0, "give a rate above 0"),
+            (
+                self.max_rate_per_s,
+                "--max-rate",
+                self.max_rate_per_s is None or self.max_rate_per_s > 0,
+                "give a rate above 0",
+            ),
+            (least, "--required-rate", least is None or least > 0, "give a rate above 0"),
         ):
             if not ok:
                 raise InputError(value, place, remedy)

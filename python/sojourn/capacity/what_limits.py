@@ -82,7 +82,7 @@ def what_limits(folders: Sequence[RunFolder], rate_per_s: float, saturation: Rat
     )  # fmt: skip
 
 
-PIDS = "the same with --pids or --cgroup of the service's processes"
+PIDS = "the same with --service-pids or --service-cgroup of the service's processes"
 SERIES = "the same hours observed with the CPU time of the service ([resources] of the map, or a utilisation series)"
 WORKERS = "the same with twice the workers, and --factor workers=N: if a lock or a service behind it is the limit, the rate does not rise"
 

@@ -41,16 +41,16 @@ def capacity(
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
     runs: Annotated[int, typer.Option(help="runs at most")] = 8,
     precision: Annotated[str, typer.Option(help="stop when the interval's half-width, relative to the answer, is below this")] = "10%",
-    up_to: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
+    max_rate: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
     saturate: Annotated[
         bool, typer.Option("--saturate", help="may saturate the service: adds users until throughput no longer grows")
     ] = False,
-    at_least: Annotated[
-        float | None, typer.Option(help="required requests per second: exit code 7 if the service cannot take them", show_default=False)
+    required_rate: Annotated[
+        float | None, typer.Option(help="requests per second that the service has to take: exit code 7 if it cannot", show_default=False)
     ] = None,
-    pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
-    cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
-    disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
+    service_pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
+    service_cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
+    service_disk: Annotated[list[str] | None, typer.Option(help="a disk that the service uses, e.g. vda", **HOST)] = None,
     service_cores: Annotated[
         str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
     ] = "",
@@ -73,8 +73,8 @@ def capacity(
     It begins with a few users, who may keep the service fully busy for some seconds, and with low rates. Then it fits a model, and runs
     next where the model says the answer is, until the interval is as narrow as --precision. No rate is above 90 % of the estimated
     saturation rate, unless --saturate is given. Of two estimates, the lower end of the model's interval and the upper end of what the few
-    users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --at-least is not met; 8: cannot
-    tell.
+    users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --required-rate is not met; 8:
+    cannot tell.
     """
     from sojourn.capacity import SearchLimits, write_report
     from sojourn.capacity import capacity as find
@@ -83,14 +83,15 @@ def capacity(
     if recorded:
         _refuse_load(context, url)
         check_files(markdown, junit)
-        return _from_runs(recorded, objective or [], what_if or [], level, at_least, out, as_json, markdown, junit)
+        return _from_runs(recorded, objective or [], what_if or [], level, required_rate, out, as_json, markdown, junit)
     if not url:
         raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from with run folders")
     limits = SearchLimits(
-        runs, duration_s(within, "--within"), share(precision, "--precision"), level, up_to, saturate, at_least
+        runs, duration_s(within, "--within"), share(precision, "--precision"), level, max_rate, saturate, required_rate
     )
     check_files(markdown, junit)
-    mine = watched(pids, cgroup, disk) if pids or cgroup or disk else None
+    parts = (service_pids, service_cgroup, service_disk)
+    mine = watched(*parts) if any(parts) else None
     load: dict[str, Any] = {
         "connections": connections,
         "timeout_s": duration_s(timeout, "--timeout"),
@@ -111,13 +112,14 @@ def capacity(
 
 
 def _from_runs(
-    recorded: list[Path], objective: list[str], what_if: list[str], level: float, at_least: float | None, out: Path | None,
+    recorded: list[Path], objective: list[str], what_if: list[str], level: float, required_rate: float | None, out: Path | None,
     as_json: bool, markdown: Path | None, junit: Path | None,
 ) -> None:  # fmt: skip
     from sojourn.capacity import capacity_of_runs, write_report
 
     found = capacity_of_runs(
-        recorded, objective, what_if=[settings(one, "--what-if") for one in what_if], level=level, at_least_per_s=at_least, out=out
+        recorded, objective, what_if=[settings(one, "--what-if") for one in what_if], level=level, required_rate_per_s=required_rate,
+        out=out,
     )  # fmt: skip
     name = ", ".join(map(str, recorded))
     if as_json:

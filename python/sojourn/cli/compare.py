@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Command = HttpCommand  # what `app` takes for this verb
 TURN: dict[str, Any] = {"rich_help_panel": "Measured here, in turn"}
 UNSAID: dict[str, Any] = {**TURN, "show_default": False}
-IN_TURN, URLS, COMMANDS = ("--urls", "--commands"), ("--urls",), ("--commands",)
+IN_TURN, URLS, COMMANDS = ("--service-urls", "--commands"), ("--service-urls",), ("--commands",)
 OF_URLS = [name for name in http.OF_ONE_REQUEST if name != "unix_socket"]
 ONLY_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("blocks", "within", "seed", "timeout"), IN_TURN),
@@ -45,7 +45,7 @@ def compare(
         list[Path] | None, typer.Argument(help="A and B: run folders, or folders that hold them; or one that holds a and b")
     ] = None,
     commands: Annotated[tuple[str, str] | None, typer.Option(help="two commands, run in turn", show_default=False)] = None,
-    urls: Annotated[tuple[str, str] | None, typer.Option(help="two URLs, loaded in turn", show_default=False)] = None,
+    service_urls: Annotated[tuple[str, str] | None, typer.Option(help="two URLs, loaded in turn", show_default=False)] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="compared: mean, p50, p90, p99, throughput, demand; of commands time, cpu; several times", show_default=False),
@@ -81,9 +81,9 @@ def compare(
     from sojourn.compare import InterleavedLimits
     from sojourn.compare.comparison_report import comparison_document, junit_cases
 
-    if sum(given is not None for given in (sources or None, commands, urls)) != 1:
-        raise InputError("A and B", "compare", "give two folders, or --commands 'A' 'B', or --urls A B")
-    _only_what_means_something(context, "--urls" if urls else "--commands" if commands else "")
+    if sum(given is not None for given in (sources or None, commands, service_urls)) != 1:
+        raise InputError("A and B", "compare", "give two folders, or --commands 'A' 'B', or --service-urls A B")
+    _only_what_means_something(context, "--service-urls" if service_urls else "--commands" if commands else "")
     check_files(markdown, junit)
     judged: dict[str, Any] = {"metrics": metric or (), "margin": share(margin, "--margin"), "level": level}
     if sources:
@@ -93,13 +93,13 @@ def compare(
         if commands is not None:
             found = _commands(commands, limits, warm_up, timeout, judged)
         else:
-            assert urls is not None
+            assert service_urls is not None
             load = values(HttpOptions, given)
             load |= {
                 "connections": connections, "timeout_s": duration_s(timeout or "10s", "--timeout"), "rate_per_s": rate, "users": users,
                 "run_s": duration_s(length, "--for"), "cores": cores(service_cores, "--service-cores"), "out": out,
             }  # fmt: skip
-            found = _urls(urls, limits, load, judged)
+            found = _urls(service_urls, limits, load, judged)
     say_answer("compare", found.to_dict()) if as_json else _tell(found)
     write_files("compare", comparison_document(found), junit_cases(found), markdown, junit)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))

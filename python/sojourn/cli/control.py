@@ -148,19 +148,20 @@ def run_beside(
     act: Annotated[bool, typer.Option("--act", help="apply the decisions; needs --model, on which the policy has to pass first")] = False,
     force: Annotated[bool, typer.Option("--skip-model-check", help="with --act: without having passed on a model")] = False,
     model: Annotated[Path | None, typer.Option(help="file of the model on which the policy has to pass: one queue, one open class")] = None,
-    load: Annotated[str, typer.Option("--model-load", help="the load on that model, as --load of control simulate")] = "all",
-    rate: Annotated[float, typer.Option("--model-rate", help="mean rate of that load, 1/s")] = 240.0,
-    duration: Annotated[str, typer.Option("--model-for", help="how long that load is")] = "30m",
+    load: Annotated[str, typer.Option("--model-check-load", help="the load on that model, as --load of control simulate")] = "all",
+    rate: Annotated[float, typer.Option("--model-check-rate", help="mean rate of that load, 1/s")] = 240.0,
+    duration: Annotated[str, typer.Option("--model-check-duration", help="how long that load is")] = "30m",
     lease: Annotated[str, typer.Option(help="with --act: settings not renewed within this are undone; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
-    pid: Annotated[int | None, typer.Option(help="the process whose cores and steering are set")] = None,
+    pid: Annotated[int | None, typer.Option("--service-pid", help="the process whose cores and steering are set")] = None,
     out: Annotated[Path | None, typer.Option(help="write the log of decisions here (default: runs/control-TIME)")] = None,
 ) -> None:  # fmt: skip
     """Lets a policy decide beside a live service; --act: sets it.
 
-    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --model-load,
-    --model-rate and --model-for are of the simulation of --model, in which the policy has to keep its objective before it may act.
+    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --model-check-load,
+    --model-check-rate and --model-check-duration are of the simulation of --model, in which the policy has to keep its objective before
+    it may act.
     """
     from sojourn.cli.control_live import LiveOptions, beside
     from sojourn.control.load_trace import read as read_loads
@@ -172,7 +173,7 @@ def run_beside(
     if model is not None:
         expect(model, MODEL, FIT)
     pool = Model.read(model) if model is not None else None
-    loads = read_loads(load, rate, duration_s(duration, "--model-for")) if pool else []
+    loads = read_loads(load, rate, duration_s(duration, "--model-check-duration")) if pool else []
     beside(read(policy, pool), pool, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
 
 

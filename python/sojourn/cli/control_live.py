@@ -153,7 +153,7 @@ def _check_settings(policy: Policy, target: ControlledService) -> None:
 
 
 def _placement(policy: Policy, target: ControlledService, options: LiveOptions) -> ServicePlacement | None:
-    """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--pid`."""
+    """Where the policy may change cores or steering: those of the process that the service's control socket is of, or `--service-pid`."""
     from sojourn.control.live_metrics import LiveMetrics
     from sojourn.lab.service_placement import ServicePlacement
     from sojourn.live_service.control_socket import RefusedError, SocketActuator
@@ -163,11 +163,11 @@ def _placement(policy: Policy, target: ControlledService, options: LiveOptions) 
     pid = options.pid
     if pid is None:
         if not isinstance(target.source, LiveMetrics):
-            raise InputError("not given", "--pid", "give the number of the service's process")
+            raise InputError("not given", "--service-pid", "give the number of the service's process")
         try:
             pid = SocketActuator(target.source.socket(), "looks", 1.0).pid()
         except (InputError, RefusedError) as error:
-            raise InputError(str(error), "--pid", "give the number of the service's process") from None
+            raise InputError(str(error), "--service-pid", "give the number of the service's process") from None
     return ServicePlacement(pid)
 
 
@@ -234,7 +234,9 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
     found = f"{100 * late:.2f} % of {requests} requests late on the model ({names}), {100 * allowed:g} % allowed"
     if late > allowed:
         raise InputError(
-            found, "--act", "fix the policy, or use another --model-load or --model-rate, or --skip-model-check"
+            found,
+            "--act",
+            "fix the policy, or use another --model-check-load or --model-check-rate, or --skip-model-check",
         )
     hours = statistics.fmean(one.core_hours for one in runs)
     return f"passed: {found}; {hours:.3g} core-hours a run"

@@ -18,6 +18,7 @@ FORMER: dict[tuple[str, ...], tuple[str, ...]] = {
 FORMER_OPTIONS = {"duration": "for"}  # without their dashes
 _HTTP = {"--method": "--http-method", "--status": "--ok-status"}
 _CSV = {"--csv": "--output-format csv"}
+_SERVICE = {"--pids": "--service-pids", "--cgroup": "--service-cgroup", "--disk": "--service-disk"}
 _LOAD = {
     **_HTTP,
     **_CSV,
@@ -43,9 +44,9 @@ _PARALLEL = {"--on": "--parallel"}
 _SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
 # command → former option → what it is now
 OPTIONS_OF: dict[str, dict[str, str]] = {
-    "capacity": _HTTP,
-    "compare": {**_HTTP, "--url": "--urls", "--run": "--commands"},
-    "measure": {**_LOAD, "--every": "--sample-interval"},
+    "capacity": {**_HTTP, **_SERVICE, "--up-to": "--max-rate", "--at-least": "--required-rate"},
+    "compare": {**_HTTP, "--url": "--service-urls", "--urls": "--service-urls", "--run": "--commands"},
+    "measure": {**_LOAD, **_SERVICE, "--every": "--sample-interval"},
     "load": {**_LOAD, "--per-agent": "--rate-per-agent"},
     "fit": {**_PARALLEL, "--follow": "--track-demand", "--next": "--suggest-runs"},
     "plan": {**_PARALLEL, "--price": "--miss-price"},
@@ -67,17 +68,27 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--second": "--resource-b",
         "--time": "--time-column",
     },
-    "query": {"--simulate": "--simulated-model"},
-    "simulate": {**_PARALLEL, **_CSV},
-    "solve": {**_PARALLEL, **_CSV, "--budget": "--exact-time-limit"},
+    "query": {"--simulate": "--simulated-model", "--tree": "--draw-syntax-tree"},
+    "simulate": {**_PARALLEL, **_CSV, "--as-run": "--out"},
+    "solve": {
+        **_PARALLEL,
+        **_CSV,
+        "--budget": "--exact-time-limit",
+        "--probabilities": "--state-probabilities",
+    },
     "study": {"--draw": "--random-configurations", "--paths": "--storage-paths"},
+    "validate": {"--up-to": "--max-saturation-share"},
     "control simulate": {"--on": "--model", "--lag": "--provisioning-delay", "--seeds": "--replications"},
     "control live": {
         "--on": "--model",
-        "--load": "--model-load",
-        "--rate": "--model-rate",
-        "--for": "--model-for",
-        "--duration": "--model-for",
+        "--load": "--model-check-load",
+        "--model-load": "--model-check-load",
+        "--rate": "--model-check-rate",
+        "--model-rate": "--model-check-rate",
+        "--for": "--model-check-duration",
+        "--duration": "--model-check-duration",
+        "--model-for": "--model-check-duration",
+        "--pid": "--service-pid",
         "--force": "--skip-model-check",
     },
     "serve web": {

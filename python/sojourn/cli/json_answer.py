@@ -14,7 +14,7 @@ VERSIONS = {
     "calc balance": 1,
     "calc merge": 1,
     "calc table": 1,
-    "capacity": 1,
+    "capacity": 2,
     "check": 1,
     "compare": 1,
     "control over": 1,

@@ -38,11 +38,13 @@ def _measure(
         str | None, typer.Option(help="closed loop: this many users: 1..16:5, 1,2,4 or one number")
     ] = None,
     length: Annotated[str, typer.Option("--for", help="length of each run, e.g. 8s")] = "8s",
-    pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
-    cgroup: Annotated[
+    service_pids: Annotated[str | None, typer.Option(help="processes of the service, e.g. 4711,4712", **HOST)] = None,
+    service_cgroup: Annotated[
         list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)
     ] = None,
-    disk: Annotated[list[str] | None, typer.Option(help="a disk of the service, e.g. vda", **HOST)] = None,
+    service_disk: Annotated[
+        list[str] | None, typer.Option(help="a disk that the service uses, e.g. vda", **HOST)
+    ] = None,
     service_cores: Annotated[
         str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
     ] = "",
@@ -80,7 +82,7 @@ def _measure(
     http.warn_of_hidden(config_of(urls, options, **next(iter(names_of(**asked).values())), **load))
     try:
         folders = measure_levels(
-            urls, where, **asked, protocol=options, watched=watched(pids, cgroup, disk),
+            urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
             seed=series, shown=shown, measured=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,

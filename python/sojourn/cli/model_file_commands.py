@@ -172,7 +172,12 @@ def _interval(row: dict[str, Any] | None, unit: str) -> str:
 
 
 def validate_file(
-    path: Path, runs: list[Path], level: float, changed: dict[str, Any], up_to: float | None, as_json: bool
+    path: Path,
+    runs: list[Path],
+    level: float,
+    changed: dict[str, Any],
+    max_saturation_share: float | None,
+    as_json: bool,
 ) -> None:
     """Each run: predicted, prediction interval, measured, inside or not."""
     from sojourn.fit import FittedModel, observe_runs, validate
@@ -182,7 +187,7 @@ def validate_file(
 
     measured = observe_runs(runs)
     fitted = FittedModel.read(path)
-    found = validate(fitted, measured, level, changed, up_to)
+    found = validate(fitted, measured, level, changed, max_saturation_share)
     if as_json:
         say_answer("validate", {"rows": found.to_dicts()})
         return

@@ -33,7 +33,9 @@ def query(
     simulate: Annotated[list[Path] | None, typer.Option("--simulated-model", help="a model file to simulate, used as a source")] = None,
     seed: Annotated[int, typer.Option(help="of --simulated-model")] = 1,
     given: Annotated[str, typer.Option("--set", help="of the models: rate_per_s=300,stations.cpu.servers=4")] = "",
-    tree: Annotated[str, typer.Option(help="draw the tree to this .svg or .mmd (Mermaid); -: print Mermaid")] = "",
+    tree: Annotated[
+        str, typer.Option("--draw-syntax-tree", help="draw the query's syntax tree to this .svg or .mmd (Mermaid); -: print Mermaid")
+    ] = "",
     in_english: Annotated[bool, typer.Option("--english", help="print the query in English first")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
 ) -> None:  # fmt: skip
@@ -49,7 +51,7 @@ def query(
     from sojourn.query.told import NO, UNKNOWN
 
     if tree and tree != "-" and Path(tree).suffix not in (".svg", ".mmd"):
-        raise InputError(tree, "--tree", "give a file that ends with .svg or .mmd, or -")
+        raise InputError(tree, "--draw-syntax-tree", "give a file that ends with .svg or .mmd, or -")
     it = _question(question)
     values = settings(given, "--set")
     answers = [query_(it, _source(path, values)) for path in _each(sources or ())]
@@ -124,7 +126,7 @@ def _draw(it: Question, states: dict[int, NodeState], where: str) -> None:
     if where == "-":
         say(mermaid(drawn), end="")
         return
-    check_writable(Path(where), "--tree")
+    check_writable(Path(where), "--draw-syntax-tree")
     write_output(where, svg(drawn, to_text(it.tree)) if where.endswith(".svg") else mermaid(drawn))
 
 

@@ -27,7 +27,7 @@ def simulate(
     until: Annotated[str, typer.Option(help="simulated time instead of a precision, such as 500s or 2h")] = "",
     completions: Annotated[int | None, typer.Option(help="completed passes instead of a precision")] = None,
     max_time: Annotated[str, typer.Option(help="most wall time")] = "60s",
-    as_run: Annotated[Path | None, typer.Option(help="also write a run folder, as a measurement does")] = None,
+    out: Annotated[Path | None, typer.Option(help="also write a run folder here, as a measurement does")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
     form: Format = "table",
     parallel: ParallelOption = "",
@@ -49,12 +49,12 @@ def simulate(
     max_s = duration_s(max_time, "--max-time")
     if parallel and replications is None:
         raise InputError("one long run", f"--parallel {parallel}", "add --replications, which run in parallel")
-    if as_run:  # first: what it refuses, it refuses before the work is done
+    if out:  # first: what it refuses, it refuses before the work is done
         from sojourn.simulate.simulate import QUANTILES, RunLength, check
-        from sojourn.simulate.simulated_run import as_run as as_run_
+        from sojourn.simulate.simulated_run import as_run
 
         check(RunLength(precision, level, until_s, completions, max_s), seed, replications, QUANTILES)
-        as_run_(model, as_run, seed=seed, until_s=until_s, completions=completions)
+        as_run(model, out, seed=seed, until_s=until_s, completions=completions)
     with workers_on(parallel, "simulating") as workers, nullcontext() if parallel else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,

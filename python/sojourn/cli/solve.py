@@ -26,7 +26,9 @@ def solve(
     vary: Annotated[list[str] | None, typer.Option(help="classes.user.population=1..200; several: all combinations")] = None,
     budget: Annotated[float, typer.Option("--exact-time-limit", help="with auto: seconds that an exact method may take")] = 1.0,
     quantiles: Annotated[bool, typer.Option("--quantiles", help="show quantiles, if the method provides them")] = False,
-    probabilities: Annotated[int | None, typer.Option(min=0, help="show p(0) to p(N) of each station")] = None,
+    state_probabilities: Annotated[
+        int | None, typer.Option(min=0, help="show p(0) to p(N) of each station: the chance that so many are there")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all rows as one JSON object")] = False,
     form: Format = "table",
     plot: Annotated[Path | None, typer.Option(help="draw what was varied into this .svg, .png or .pdf")] = None,
@@ -45,7 +47,7 @@ def solve(
         raise InputError("nothing is varied", "--plot", "add --vary PATH=VALUES")
     if parallel and not vary:
         raise InputError("nothing is varied", f"--parallel {parallel}", "add --vary PATH=VALUES")
-    wanted = RequestedOutputs(COMMON if quantiles or printed.as_json or printed.as_csv else (), probabilities)
+    wanted = RequestedOutputs(COMMON if quantiles or printed.as_json or printed.as_csv else (), state_probabilities)
     expect(model, MODEL, FIT)
     it = Model.read(model)
     paths = factors(vary or [])

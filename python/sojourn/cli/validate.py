@@ -13,7 +13,9 @@ from sojourn.units import USUAL_LEVEL
 def validate(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[Path, typer.Option(help="a fitted.toml")] = Path("fitted.toml"),
-    up_to: Annotated[float | None, typer.Option(help="only rates up to this share of the predicted saturation")] = None,
+    max_saturation_share: Annotated[
+        float | None, typer.Option(help="only runs up to this share of the predicted saturation rate, such as 0.8")
+    ] = None,
     level: Annotated[float, typer.Option(help="of the prediction intervals")] = USUAL_LEVEL,
     given: Annotated[str, typer.Option("--set", help="what is new: stations.cpu.servers=4")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the errors, point by point, as JSON")] = False,
@@ -24,9 +26,9 @@ def validate(
     """
     from sojourn.cli.model_file_commands import check_fitted, validate_file
     from sojourn.cli.set_option import settings
-    from sojourn.fit.validate_model import check_up_to
+    from sojourn.fit.validate_model import check_share
 
-    if up_to is not None:
-        check_up_to(up_to)
+    if max_saturation_share is not None:
+        check_share(max_saturation_share, "--max-saturation-share")
     check_fitted(model)
-    validate_file(model, runs, level, settings(given, "--set"), up_to, as_json)
+    validate_file(model, runs, level, settings(given, "--set"), max_saturation_share, as_json)

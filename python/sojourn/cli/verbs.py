@@ -25,7 +25,7 @@ VERBS = {
         "Finds the highest rate that still meets an objective.",
         (
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms'",
-            "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --at-least 200",
+            "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --required-rate 200",
             "sojourn capacity --from runs/week --objective 'p99 < 50ms'",
         ),
         ("runs", "connections", "seed", "timeout", "level"),
@@ -46,7 +46,7 @@ VERBS = {
         (
             "sojourn measure http://127.0.0.1:8080/ --rate 50..350:50 --out runs",
             "sojourn measure http://127.0.0.1:8080/ --users 1,2,4 --think 100ms",
-            "sojourn measure http://127.0.0.1:8080/ --rate 200 --pids 4711,4712",
+            "sojourn measure http://127.0.0.1:8080/ --rate 200 --service-pids 4711,4712",
         ),
         ("arrivals", "every", "timeout_s"),
     ),
@@ -64,7 +64,7 @@ VERBS = {
         "Says whether B is slower than A, or cannot tell.",
         (
             "sojourn compare runs/before runs/after",
-            "sojourn compare --urls http://127.0.0.1:8080/ http://127.0.0.1:8081/ --rate 200",
+            "sojourn compare --service-urls http://127.0.0.1:8080/ http://127.0.0.1:8081/ --rate 200",
             "sojourn compare --commands 'sleep 0.05' 'sleep 0.1' --blocks 5",
         ),
     ),
@@ -109,7 +109,7 @@ VERBS = {
         "Compares a fitted model with measured runs.",
         (
             "sojourn validate later-runs --model fitted.toml",
-            "sojourn validate runs --model fitted.toml --up-to 0.8",
+            "sojourn validate runs --model fitted.toml --max-saturation-share 0.8",
             "sojourn validate runs --model fitted.toml --level 0.95 --json",
         ),
     ),
@@ -128,7 +128,7 @@ VERBS = {
         (
             "sojourn simulate shop.toml --precision 0.02",
             "sojourn simulate shop.toml --replications 4 --until 200s --output-format csv",
-            "sojourn simulate shop.toml --until 60s --as-run run",
+            "sojourn simulate shop.toml --until 60s --out run",
         ),
     ),
     "methods": Verb(

@@ -16,7 +16,7 @@ ALIKE = 0.05  # rates that differ by less, relative, are one
 NEARLY = 0.95  # of the rate at which a fitted model is full
 UNKNOWN = "cannot tell what the limit is"
 MOST_TOLD = 6  # settings of which each has lines of its own
-UNSEEN = "change one limit at a time (measure --factor workers=8), and measure further resources (--disk, --cgroup)"
+UNSEEN = "change one limit at a time (measure --factor workers=8), and measure further resources (--service-disk, --service-cgroup)"
 
 
 def at(top: LoadLevel) -> str:
@@ -130,7 +130,10 @@ def relief(one: WatchedResource) -> str:
     if one.kind == "disk":
         return "find out what reads and writes, or add a second disk; then measure again: the next limit is elsewhere"
     if one.name.startswith("cores "):
-        return "measure the service's use of them separately from the load generator's (--pids or --cgroup); then try one core more or less"
+        return (
+            "measure the service's use of them separately from the load generator's (--service-pids or "
+            "--service-cgroup); then try one core more or less"
+        )
     if one.kind == "cores":
         return "one core more or less (measure --factor cores=N) shows whether throughput follows"
     return f"change the number of servers of {one.name}, and see whether throughput follows"

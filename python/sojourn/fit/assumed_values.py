@@ -17,10 +17,10 @@ from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_weights import ranked
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import Unknown, replaced, unknowns
 from sojourn.parallel import On
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 SCV = ".scv"

@@ -71,7 +71,10 @@ class FitProblem:
             wanted = (given,) if isinstance(given, str) else tuple(given)
             for name in wanted:
                 if not any(name in run.busy for run in self.runs.runs):
-                    there = ", ".join(self.runs.resources) or "none: measure with --pids, --cgroup or --disk"
+                    there = (
+                        ", ".join(self.runs.resources)
+                        or "none: measure with --service-pids, --service-cgroup or --service-disk"
+                    )
                     raise FitError(
                         f"no resource {name!r}", f"observed.{station}", f"use one that the runs have: {there}"
                     )

@@ -133,9 +133,9 @@ def _alike(left_out: Sequence[str]) -> list[str]:
 
 def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
     """What the run has of a parameter that was measured; None of a run with other factors than those of `at`."""
-    if any(run.factors.get(name) != value for name, value in given.at.items()):
+    if any(run.factors.get(name) != value for name, value in given.run_factors.items()):
         return None
-    whole = run.measured.get(("", "", given.per)) if given.per else 1.0
+    whole = run.measured.get(("", "", given.divisor_metric)) if given.divisor_metric else 1.0
     value = run.measured.get((given.station, given.cls, given.metric))
     return value / whole if value is not None and whole else None
 

@@ -20,6 +20,7 @@ from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.predict_model import predict
 from sojourn.fit.validate_model import validate
+from sojourn.former_keyword import former_keyword
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL
 
@@ -63,16 +64,17 @@ class FittedModel(FittedModelData, FittedDefaults):
         middle = float(quantiles(values, weights, [0.5])[0])
         return middle if np.isfinite(middle) else None
 
+    @former_keyword(up_to="max_saturation_share")
     def validate(
         self,
         runs: FitRuns,
         level: float = USUAL_LEVEL,
         changed: Mapping[str, Any] | None = None,
-        up_to: float | None = None,
+        max_saturation_share: float | None = None,
     ) -> pl.DataFrame:
         """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
         `sojourn.fit.validate`."""
-        return validate(self, runs, level, changed, up_to)
+        return validate(self, runs, level, changed, max_saturation_share)
 
     def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
         """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that

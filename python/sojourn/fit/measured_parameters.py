@@ -66,16 +66,16 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
         if not isinstance(given, ParameterFromRuns):
             continue
         place = f"parameters.{name}"
-        own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.at.items())]
+        own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.run_factors.items())]
         if not own:
-            where = ", ".join(f"{f} = {v}" for f, v in given.at.items())
+            where = ", ".join(f"{f} = {v}" for f, v in given.run_factors.items())
             raise FitError(f"no run with {where}", f"{place}.at", "use factors that some run has, or leave this out")
         values = np.array([v for r in own if (v := measured_value(r, given)) is not None])
         if not len(values):
             raise _not_measured(given, own, place)
         if given.formula:
             continue
-        if given.each:
+        if given.one_value_per_run:
             middle = float(np.median(values))
             each = tuple(measured_value(r, given) for r in runs.runs)
             found[f"parameters.{name}"] = MeasuredValue(middle, 0.0, len(values), each)
@@ -88,14 +88,14 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
 def _not_measured(given: ParameterFromRuns, runs: Sequence[FitRun], place: str) -> FitError:
     """Of the metric, or of what it is to be divided by."""
     key = given.station, given.cls, given.metric
-    if given.per and any(key in run.measured for run in runs):
-        key, place = ("", "", given.per), f"{place}.per"
+    if given.divisor_metric and any(key in run.measured for run in runs):
+        key, place = ("", "", given.divisor_metric), f"{place}.divisor_metric"
     there = sorted(
         {
             " ".join(filter(None, k))
             for run in runs
             for k in run.measured
-            if not given.per or key[2] != given.per or not k[0]
+            if not given.divisor_metric or key[2] != given.divisor_metric or not k[0]
         }
     )
     wanted = " ".join(filter(None, key))

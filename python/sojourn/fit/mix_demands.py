@@ -164,7 +164,9 @@ def mix_demands(runs: Sequence[RunFolder], groups: Mapping[str, Sequence[str]] |
     classes = tuple(dict.fromkeys(name for completed, _ in told for name in completed))
     resources = [name for name in told[0][1] if all(name in busy for _, busy in told)]
     if not resources:
-        raise FitError("no resource in all runs", "runs", "measure with --pid or --cgroup, or in a study")
+        raise FitError(
+            "no resource in all runs", "runs", "measure with --service-pids or --service-cgroup, or in a study"
+        )
     per_s = np.array([[completed.get(name, 0.0) for name in classes] for completed, _ in told])
     found = {name: MixDemands(classes, per_s, np.array([busy[name] for _, busy in told])) for name in resources}
     parts = [name for name in found if name not in _wholes(valid[0].manifest.get("resources", {}), list(found))]

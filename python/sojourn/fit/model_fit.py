@@ -32,11 +32,11 @@ from sojourn.fit.observed_time import until_s
 from sojourn.fit.parameter_estimate import check_level
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.unknown_intervals import intervals
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.model.formulas import WholeFormula, formulas_of
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.runs.run_folder import RunFolder
 from sojourn.solve.load_dependent_times import check_dependent_times
 from sojourn.units import USUAL_LEVEL

@@ -20,10 +20,10 @@ from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_weights import ranked
 from sojourn.fit.response_spread import runs_of_spread, spread_square
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced
 from sojourn.parallel import On, open_workers
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 AUTO = "auto"

@@ -20,9 +20,9 @@ from sojourn.fit.left_out_errors import squares_left_out
 from sojourn.fit.model_fit import fit
 from sojourn.fit.model_selection import AUTO, choose_model
 from sojourn.fit.model_weights import ranked
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.parallel import On, open_workers
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 AVERAGED = "averaged"  # the name of what is averaged, beside its rivals

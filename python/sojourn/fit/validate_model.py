@@ -23,6 +23,7 @@ from sojourn.fit.parameter_estimate import check_level
 from sojourn.fit.predict_model import predict
 from sojourn.fit.realised_rate import run_came_per_s
 from sojourn.fit.watched_servers import watched_servers
+from sojourn.former_keyword import former_keyword
 from sojourn.model.parameters import LOADS, NumberByFactor
 from sojourn.solve.status import OVERLOADED
 from sojourn.stats.batch_means import BATCHES
@@ -33,12 +34,13 @@ Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
 
 
+@former_keyword(up_to="max_saturation_share")
 def validate(
     fitted: FittedModelData,
     runs: FitRuns,
     level: float = USUAL_LEVEL,
     changed: Mapping[str, Any] | None = None,
-    up_to: float | None = None,
+    max_saturation_share: float | None = None,
 ) -> pl.DataFrame:
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
@@ -47,12 +49,12 @@ def validate(
     (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
     none), predicted_asked (for the rate that was asked). The
     interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed: path → value,
-    where these runs differ from those fitted. up_to: only runs below this share of the predicted saturation rate. Runs that no model is
-    of (`Model.where`) are left out. Raises InputError for a level, for `up_to`, and where no row is left.
+    where these runs differ from those fitted. max_saturation_share: only runs below this share of the predicted saturation rate. Runs that
+    no model is of (`Model.where`) are left out. Raises InputError for a level, for `max_saturation_share`, and where no row is left.
     """
     check_level(level)
-    if up_to is not None:
-        check_up_to(up_to)
+    if max_saturation_share is not None:
+        check_share(max_saturation_share, "max_saturation_share")
     spread = {key: own for one in (fitted, *fitted.elsewhere) for key, own in _repeated(one, runs).items()}
     whole = fitted
     rows: list[Row] = []
@@ -67,7 +69,7 @@ def validate(
         if came is not None:
             point |= {"rate_per_s": came}
             told = _told(fitted, point, level)
-        if up_to is not None and _beyond(run, told, up_to):
+        if max_saturation_share is not None and _beyond(run, told, max_saturation_share):
             continue
         alike = _watched_alike(fitted, run, point)
         if len(alike.alternatives) < len(fitted.alternatives):
@@ -78,7 +80,9 @@ def validate(
                 beside = {"came_per_s": came, "predicted_asked": asked[key]["value"] if key in asked else None}
                 rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:
-        raise InputError("no run is left", "validate", "give runs of what the model has, or a larger --up-to")
+        raise InputError(
+            "no run is left", "validate", "give runs of what the model has, or a larger --max-saturation-share"
+        )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -139,10 +143,12 @@ def at_asked_rates(found: pl.DataFrame) -> str:
     )
 
 
-def check_up_to(share: float) -> None:
-    """Raises InputError for what is no share of the saturation rate."""
-    if not (share > 0 and math.isfinite(share)):
-        raise InputError(share, "up_to", "give a share of the saturation rate above 0, such as 0.8")
+def check_share(share: float, place: str) -> None:
+    """Raises InputError for what is no share of the saturation rate, such as a rate."""
+    if not 0 < share <= 1:
+        raise InputError(
+            share, place, "give a share of the saturation rate, above 0 and at most 1, such as 0.8 for 80 %"
+        )
 
 
 def _level(run: FitRun) -> tuple[Any, ...]:
@@ -150,12 +156,16 @@ def _level(run: FitRun) -> tuple[Any, ...]:
     return tuple((isinstance(v, str), v) for v in run.factors.values()), run.name
 
 
-def _beyond(run: FitRun, told: Mapping[tuple[str, str, str], Row], up_to: float) -> bool:
+def _beyond(run: FitRun, told: Mapping[tuple[str, str, str], Row], max_saturation_share: float) -> bool:
     limit = told.get(("", "", "saturation_rate"))
     if limit is None:
-        raise InputError(f"up_to = {up_to:g}", "validate", "leave it out: this model has no saturation rate")
+        raise InputError(
+            f"max_saturation_share = {max_saturation_share:g}",
+            "validate",
+            "leave it out: this model has no saturation rate",
+        )
     rate = run.factors.get("rate_per_s", run.means.get(("", "throughput"), (0.0, 0.0))[0])
-    return bool(rate > up_to * limit["value"])
+    return bool(rate > max_saturation_share * limit["value"])
 
 
 def _measured(

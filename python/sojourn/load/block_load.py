@@ -48,7 +48,7 @@ class BlockOptions(OpenLoad):
         "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
     )
     measured: ClassVar[tuple[str, ...]] = (
-        "sojourn measure file:disk.img --rate 100..400:100 --region-size 1g --direct --disk vda --out runs",
+        "sojourn measure file:disk.img --rate 100..400:100 --region-size 1g --direct --service-disk vda --out runs",
         "sojourn measure nbd://127.0.0.1:10809 --rate 100..400:100 --block 4k:3,64k:1",
     )
 

@@ -53,7 +53,7 @@ class HttpOptions(SlackLoad, ClosedLoad):
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure http://127.0.0.1:8080/ --rate 50..350:50 --out runs",
         "sojourn measure http://127.0.0.1:8080/ --users 1,2,4 --think 100ms",
-        "sojourn measure http://127.0.0.1:8080/ --rate 200 --pids 4711,4712",
+        "sojourn measure http://127.0.0.1:8080/ --rate 200 --service-pids 4711,4712",
     )
 
     connections: int = option(64, "connections opened before the start", "--connections", int, shown="64")

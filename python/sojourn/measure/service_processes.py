@@ -45,7 +45,7 @@ class ServiceProcesses:
         """What is said of processes that were found; "" of those that somebody named."""
         if not self.found:
             return ""
-        return f"the service is {named(self.watched.pids)}, found by its listening socket, with its children; use --pids to change this"
+        return f"the service is {named(self.watched.pids)}, found by its listening socket, with its children; --service-pids changes this"
 
     def check(self, demands_s: Mapping[str, float]) -> None:
         """Raises InputError where named processes, with all that they started, used no CPU time while answers came."""
@@ -54,12 +54,12 @@ class ServiceProcesses:
             return
         other = [pid for pid in self.listening if pid not in self.now().pids]
         remedy = (
-            f"{named(other)} listens there: give --pids {','.join(map(str, other))}"
+            f"{named(other)} listens there: give --service-pids {','.join(map(str, other))}"
             if other
             else "name those that answer"
         )
         value = f"{named(self.watched.pids)} and its children used {used * 1e6:.2g} µs of CPU time per answer: this process does not serve"
-        raise InputError(value, "--pids", remedy)
+        raise InputError(value, "--service-pids", remedy)
 
 
 def service_processes(watched: WatchedResources | None, load: Mapping[str, Any]) -> ServiceProcesses:

@@ -13,6 +13,7 @@ import numpy as np
 from sojourn.arithmetic import HOW, Arithmetic
 from sojourn.errors import ModelError
 from sojourn.file_errors import meant
+from sojourn.former_keyword import former_field
 
 BUSY, PRESENT = "u", "n"  # names that a load gives
 LOADS = ("rate_per_s", "users", "think_s")  # factors of runs that have their place in a model
@@ -37,21 +38,22 @@ class NumberByFactor:
         return found
 
 
+@former_field(per="divisor_metric", each="one_value_per_run", at="run_factors")
 @dataclass(frozen=True)
 class ParameterFromRuns:
     """A parameter of the model whose value a fit takes from the runs. It is the mean of `metric` over the runs whose factors are as in
-    `at`, at `station` and of class `cls` ("": all), divided by the `per` of the whole system where that is given. `value` stands in the
-    model until then.
+    `run_factors`, at `station` and of class `cls` ("": all), divided by the `divisor_metric` of the whole system where that is given.
+    `value` stands in the model until then.
     With a `formula`, the parameter has the value of the formula. Each run with the metric is then one more number for the fit.
-    With `each`, every run of the fit has a value of its own, and a prediction draws one of them."""
+    With `one_value_per_run`, every run of the fit has a value of its own, and a prediction draws one of them."""
 
     metric: str
     station: str = ""
     cls: str = ""
-    per: str = ""
+    divisor_metric: str = ""
     formula: str = ""
-    each: bool = False
-    at: Mapping[str, Any] = field(default_factory=dict)
+    one_value_per_run: bool = False
+    run_factors: Mapping[str, Any] = field(default_factory=dict)
     value: float = 0.01
 
 
@@ -124,15 +126,17 @@ def _check_measured(value: ParameterFromRuns, place: str) -> None:
         ("metric", value.metric),
         ("station", value.station),
         ("class", value.cls),
-        ("per", value.per),
+        ("divisor_metric", value.divisor_metric),
         ("formula", value.formula),
     ):
         if not isinstance(text, str):
             raise ModelError(repr(text), f"{place}.{key}", "give a text")
-    if not isinstance(value.each, bool) or (value.each and value.formula):
-        raise ModelError(repr(value.each), f"{place}.each", "give true or false, and no formula beside it")
-    if not isinstance(value.at, Mapping):
-        raise ModelError(repr(value.at), f"{place}.at", "give a table of factors of the runs")
+    if not isinstance(value.one_value_per_run, bool) or (value.one_value_per_run and value.formula):
+        raise ModelError(
+            repr(value.one_value_per_run), f"{place}.one_value_per_run", "give true or false, and no formula beside it"
+        )
+    if not isinstance(value.run_factors, Mapping):
+        raise ModelError(repr(value.run_factors), f"{place}.run_factors", "give a table of factors of the runs")
     if not _is_number(value.value):
         raise ModelError(repr(value.value), f"{place}.value", "give a number")
 

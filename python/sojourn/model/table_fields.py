@@ -21,6 +21,11 @@ from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
 SECONDS = {"ns": "1e-9 s", "us": "1e-6 s", "ms": "0.001 s", "min": "60 s", "h": "3600 s"}
+FORMER = {
+    "per": "divisor_metric",
+    "each": "one_value_per_run",
+    "at": "run_factors",
+}  # of a ParameterFromRuns; still read
 IN_FILE = {"scv_": "scv", "cls": "class"}  # a field whose plain name is taken by a property
 
 
@@ -29,6 +34,8 @@ def from_table(kind: type, table: Any, place: str, **given: Any) -> Any:
     if not isinstance(table, Mapping):
         raise ModelError(repr(table), place, "give a table of keys")
     own = {IN_FILE.get(f.name, f.name): f for f in fields(kind) if f.name not in given}
+    if kind is ParameterFromRuns:
+        table = {FORMER.get(key, key): value for key, value in table.items()}
     for key in table:
         if key not in own and key != "kind":
             raise ModelError(f"unknown key {key!r}", f"{place}.{key}", instead(key, list(own)))
@@ -45,7 +52,7 @@ def _needed(field: Field[Any]) -> bool:
 
 def _value(value: Any, place: str) -> Any:
     """Tables inside are distributions, but for breakdowns; lists become tuples where the object is made."""
-    if not isinstance(value, Mapping) or place.endswith((".cases", ".at")):
+    if not isinstance(value, Mapping) or place.endswith((".cases", ".run_factors")):
         return value
     if "free" in value:
         return unknown(value, place)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.parallel import On, open_workers
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load

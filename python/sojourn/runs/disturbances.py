@@ -47,7 +47,8 @@ def disturbed(
     beside = sum((by_tree or {}).get("beside", {}).values())
     if beside > most:
         told.append(
-            f"used only while the load lasted{_named(by_tree, 'beside')}: if it belongs to the service, measure it too (measure --pids)"
+            f"used only while the load lasted{_named(by_tree, 'beside')}: if it belongs to the service, measure it too "
+            "(measure --service-pids)"
         )
     return reasons, told
 

@@ -46,18 +46,20 @@ def watched(
     try:
         ids = tuple(int(part) for part in (pids or "").split(",") if part.strip())
     except ValueError:
-        raise InputError(repr(pids), "--pids", "give process ids like 4711,4712") from None
+        raise InputError(repr(pids), "--service-pids", "give process ids like 4711,4712") from None
     for pid in ids:
         if pid < 1 or not (proc / str(pid)).is_dir():
-            raise InputError(f"no process {pid}", "--pids", "give ids of processes that run here (pgrep NAME)")
+            raise InputError(f"no process {pid}", "--service-pids", "give ids of processes that run here (pgrep NAME)")
     names = tuple(name.removeprefix(str(groups)).strip("/") for name in cgroups or ())
     for name in names:
         if not name or ".." in name or not any((groups / part / name).is_dir() for part in GROUPS):
-            raise InputError(f"no control group {name}", "--cgroup", f"give its path below {groups}")
+            raise InputError(f"no control group {name}", "--service-cgroup", f"give its path below {groups}")
     known = [line.split()[2] for line in (proc / "diskstats").read_text().splitlines()] if disks else []
     for disk in disks or ():
         if disk not in known:
-            raise InputError(f"no disk {disk}", "--disk", f"use one of {', '.join(known) or 'none: none exists'}")
+            raise InputError(
+                f"no disk {disk}", "--service-disk", f"use one of {', '.join(known) or 'none: none exists'}"
+            )
     return WatchedResources(ids, names, tuple(disks or ()))
 
 

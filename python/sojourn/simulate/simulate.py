@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model, Network
 from sojourn.model.checked_values import quantile_levels
 from sojourn.model.model import as_model
 from sojourn.parallel import On, open_workers
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.simulate import stopping_rule
 from sojourn.simulate.engine_config import BATCHES, first_batch_s
 from sojourn.simulate.engine_record import EngineRecord

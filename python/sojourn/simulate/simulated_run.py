@@ -80,7 +80,7 @@ def _affordable(network: Network, until_s: float, period_s: float) -> None:
         most = MOST_REQUESTS / rate_bound(network)
         raise InputError(
             f"about {passes:.3g} passes",
-            "--as-run",
+            "--out",
             f"give --until {most:.3g}s or --completions {MOST_REQUESTS}, or less",
         )
     if until_s / period_s > MOST_PERIODS:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from sojourn.former_keyword import former_field
 from sojourn.model.checked_values import quantile_levels, whole
 from sojourn.model.network_arrays import Network
 from sojourn.solve.solution import Solution
@@ -13,23 +14,24 @@ from sojourn.solve.solution import Solution
 MILLISECOND = 1e-3
 
 
+@former_field(probabilities="state_probabilities")
 @dataclass(frozen=True)
 class RequestedOutputs:
     """What to tell besides means, where a method knows it: quantiles of waiting and response time, p(0) … p(n).
 
-    `quantiles` in (0, 1), `probabilities` 0 or more: InputError else. `budget_s`: what a method may take that finds out on
+    `quantiles` in (0, 1), `state_probabilities` 0 or more: InputError else. `budget_s`: what a method may take that finds out on
     the way how long it will; `solve` sets it for auto. `further`: rows beside the arrays of a `Solution`; a fit reads none.
     """
 
     quantiles: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99)
-    probabilities: int | None = None
+    state_probabilities: int | None = None
     budget_s: float = math.inf
     further: bool = True
 
     def __post_init__(self) -> None:
         quantile_levels(self.quantiles)
-        if self.probabilities is not None:
-            whole(self.probabilities, "probabilities")
+        if self.state_probabilities is not None:
+            whole(self.state_probabilities, "state_probabilities")
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.model.model import as_model
-from sojourn.parallel.former_keyword import former_keyword
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.parameter_variation import ParameterVariation, varied
 from sojourn.solve.registry import BUDGET_S

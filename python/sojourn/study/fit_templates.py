@@ -141,7 +141,7 @@ class ModelFilesTemplate(FitTemplate):
         found: dict[str, float] = {}
         for model in (Model.read(path) for path in self.paths):
             for name, given in model.parameters.items() if model.is_of(run.factors) else ():
-                if isinstance(given, ParameterFromRuns) and given.each:
+                if isinstance(given, ParameterFromRuns) and given.one_value_per_run:
                     value = measured_value(run, given)
                     found |= {} if value is None else {name: value}
         return found

@@ -21,9 +21,9 @@ from sojourn.cli.app import command_line
         ({}, (), 0),
         ({"rate_per_s": None, "why": "no model"}, (), 8),
         ({"rate_per_s": None, "nobody": True, "why": "a single user misses"}, (), 7),
-        ({"at_least_per_s": 500.0}, ("--at-least", "500"), 0),
-        ({"at_least_per_s": 800.0}, ("--at-least", "800"), 7),
-        ({"rate_per_s": RateInterval(720, 690, None), "at_least_per_s": 700.0}, ("--at-least", "700"), 8),
+        ({"required_rate_per_s": 500.0}, ("--required-rate", "500"), 0),
+        ({"required_rate_per_s": 800.0}, ("--required-rate", "800"), 7),
+        ({"rate_per_s": RateInterval(720, 690, None), "required_rate_per_s": 700.0}, ("--required-rate", "700"), 8),
     ],
 )
 def test_exit_code_and_files(
@@ -41,7 +41,7 @@ def test_exit_code_and_files(
     done = CliRunner().invoke(command_line(), line)
     assert done.exit_code == code, done.output
     assert result(**more).lines()[0] in done.output and "report.html" in done.output.splitlines()[-1]
-    assert given["limits"].at_least_per_s == (float(arguments[1]) if arguments else None)
+    assert given["limits"].required_rate_per_s == (float(arguments[1]) if arguments else None)
     assert (tmp_path / "out/report.html").is_file()
     assert "Capacity of" in (tmp_path / "a.md").read_text()
     assert ("<failure" in (tmp_path / "a.xml").read_text()) == (code == 7)

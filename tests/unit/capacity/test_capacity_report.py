@@ -31,11 +31,11 @@ def result(**more: Any) -> Capacity:
         ({"rate_per_s": RateInterval(2424, 0, 13728)}, "unknown"),
         ({"rate_per_s": None, "why": "no model"}, "unknown"),
         ({"rate_per_s": None, "nobody": True}, "missed"),
-        ({"at_least_per_s": 690.0}, "met"),
-        ({"at_least_per_s": 700.0}, "unknown"),
-        ({"at_least_per_s": 751.0}, "missed"),
-        ({"at_least_per_s": 600.0, "rate_per_s": RateInterval(720, 690, None)}, "met"),
-        ({"at_least_per_s": 600.0, "rate_per_s": None}, "unknown"),
+        ({"required_rate_per_s": 690.0}, "met"),
+        ({"required_rate_per_s": 700.0}, "unknown"),
+        ({"required_rate_per_s": 751.0}, "missed"),
+        ({"required_rate_per_s": 600.0, "rate_per_s": RateInterval(720, 690, None)}, "met"),
+        ({"required_rate_per_s": 600.0, "rate_per_s": None}, "unknown"),
     ],
 )
 def test_outcome(more: dict[str, Any], outcome: str) -> None:
@@ -52,7 +52,7 @@ def test_outcome(more: dict[str, Any], outcome: str) -> None:
 def test_lines() -> None:
     what_if = {"workers = 4": RateInterval(1380, 1190, 1520)}
     found = result(
-        what_if=what_if, commands={"workers = 4": "sojourn capacity U --factor workers=4"}, at_least_per_s=500.0
+        what_if=what_if, commands={"workers = 4": "sojourn capacity U --factor workers=4"}, required_rate_per_s=500.0
     )
     assert found.lines() == [
         "720 /s (90 %: 690 /s … 750 /s) meet p99 < 50ms and errors < 0.1%; it saturates at 948 /s (90 %: 910 /s … 990 /s)",

@@ -65,7 +65,7 @@ def test_far_beyond_what_was_seen_there_is_no_upper_end(tmp_path: Path) -> None:
     found = capacity_of_runs([tmp_path / "runs"], "mean < 20ms")
     assert found.rate_per_s is not None and found.rate_per_s.high is None and found.outcome == "unknown"
     assert found.rate_per_s.low == pytest.approx(80, rel=0.05)  # what was seen, and met it
-    assert any("no upper end" in note and "--up-to 1" in note for note in found.notes)
+    assert any("no upper end" in note and "--max-rate 1" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(("p99_s", "high"), [(0.04, None), (0.049, 750.0), (0.06, 750.0)])
@@ -162,7 +162,7 @@ def test_the_command_of_the_page(recorded: Path, tmp_path: Path, monkeypatch: py
 def test_verb(recorded: Path, tmp_path: Path) -> None:
     out = ["--markdown", str(tmp_path / "a.md"), "--junit", str(tmp_path / "a.xml"), "--json"]
     line = ["capacity", "--from", str(recorded), "--objective", "mean < 14ms"]
-    done = CliRunner().invoke(command_line(), [*line, "--at-least", "330", *out])
+    done = CliRunner().invoke(command_line(), [*line, "--required-rate", "330", *out])
     assert done.exit_code == 7, done.output
     answer = json.loads(done.stdout)
     assert answer["schema"] == "sojourn.capacity/1" and answer["rate_per_s"]["high"]

@@ -28,9 +28,9 @@ def test_four_constant_workers(tmp_path: Path) -> None:
 
 def test_never_beyond_what_was_allowed(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=4)
-    found = search(service.run, service.light(), read_objectives(["mean < 1s"]), SearchLimits(up_to_per_s=100))
+    found = search(service.run, service.light(), read_objectives(["mean < 1s"]), SearchLimits(max_rate_per_s=100))
     assert max(service.asked) <= 100
-    assert "--up-to" in found.stopped
+    assert "--max-rate" in found.stopped
 
 
 def test_stops_where_requests_fail(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_an_objective_without_an_upper_limit(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"precision": 0.041}, {"level": 1}, {"up_to_per_s": 0}]
+    "wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"precision": 0.041}, {"level": 1}, {"max_rate_per_s": 0}]
 )
 def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
@@ -76,10 +76,10 @@ def test_ends_when_it_is_known_whether_at_least_that_much(tmp_path: Path) -> Non
     """Full at 667/s: with a precision that takes many more runs, 400/s is surely met, and 660/s surely missed."""
     for number, (least, outcome) in enumerate(((200.0, "met"), (660.0, "missed"))):
         service = VirtualService(tmp_path / str(number), workers=4, law="constant")
-        limits = SearchLimits(precision=0.042, at_least_per_s=least)
+        limits = SearchLimits(precision=0.042, required_rate_per_s=least)
         found = search(service.run, service.light(), read_objectives(["mean < 9ms"]), limits)
-        assert found.outcome == outcome and "--at-least" in found.stopped
-        assert len(found.runs) < 8 and "--at-least" not in str(found).splitlines()[1]
+        assert found.outcome == outcome and "--required-rate" in found.stopped
+        assert len(found.runs) < 8 and "--required-rate" not in str(found).splitlines()[1]
 
 
 def test_a_service_that_dies_leaves_what_was_known(tmp_path: Path) -> None:

@@ -43,4 +43,4 @@ def test_by_the_utilisation_law(
 def test_where_nothing_was_watched_it_says_what_to_watch(tmp_path: Path) -> None:
     service = VirtualService(tmp_path)
     found = what_limits([service.run(100.0, 5.0)], 100.0, RateInterval(330, 310, 350))
-    assert found.name == "" and "--pids" in found.run
+    assert found.name == "" and "--service-pids" in found.run

@@ -87,9 +87,9 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
     ("words", "said"),
     [
         ("capacity http://h:1/ --keys=3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
-        ("compare --urls http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
+        ("compare --service-urls http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
         ("capacity memcached://h:1", "capacity: a URL of memcached; give http://HOST:PORT/PATH"),
-        ("compare --urls messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
+        ("compare --service-urls messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),
     ],
 )  # fmt: skip
 def test_verbs_of_http_have_its_options(words: str, said: str) -> None:
@@ -155,8 +155,8 @@ def test_values_of_options_are_no_urls() -> None:
     assert seen.flags == ["--objective", "--body", "--agents", "--json", "--for"]
     assert first_look(["--", "--http"], params).words == ["--http"] and first_look(["x", "--help"], params).helps
     pairs = get_command(command_line(["compare"])).commands["compare"].params  # type: ignore[attr-defined]
-    seen = first_look(["--commands", "one", "--iops", "--urls=http://a", "http://b", "runs/a"], pairs)
-    assert seen.flags == ["--commands", "--urls"] and seen.words == ["runs/a"]
+    seen = first_look(["--commands", "one", "--iops", "--service-urls=http://a", "http://b", "runs/a"], pairs)
+    assert seen.flags == ["--commands", "--service-urls"] and seen.words == ["runs/a"]
 
 
 def test_a_flag_takes_a_value_everywhere_or_nowhere() -> None:

@@ -32,7 +32,7 @@ COMMON = {
     "--json",
     "--output-format",
     "--help",
-    "--pids",
+    "--service-pids",
     "--factor",
     "--sample-interval",
 }

@@ -117,11 +117,11 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--commands true true --rate 50", "--rate; only --urls has this"),
-        ("--commands true true --for 6s", "--for; only --urls has this"),
-        ("--commands true true --connections 64", "--connections; only --urls has this"),
-        ("--urls http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --commands has this"),
-        *((f"one two {option}", f"{option.split()[0]}; only --urls and --commands have this")
+        ("--commands true true --rate 50", "--rate; only --service-urls has this"),
+        ("--commands true true --for 6s", "--for; only --service-urls has this"),
+        ("--commands true true --connections 64", "--connections; only --service-urls has this"),
+        ("--service-urls http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --commands has this"),
+        *((f"one two {option}", f"{option.split()[0]}; only --service-urls and --commands have this")
           for option in ("--blocks 10", "--within 3m", "--seed 1", "--timeout 1s")),
         ("one two --warm-up 1", "--warm-up; only --commands has this"),
         ("--commands true true --markdown a --junit ./a", "give two files"),
@@ -136,4 +136,4 @@ def test_an_option_that_means_nothing_here_is_refused_though_it_says_the_default
 
 def test_the_verb_without_two_things() -> None:
     done = subprocess.run([*SOJOURN, "compare", "one", "--commands", "true", "true"], capture_output=True, text=True)
-    assert done.returncode == 2 and "give two folders, or --commands 'A' 'B', or --urls A B" in done.stderr
+    assert done.returncode == 2 and "give two folders, or --commands 'A' 'B', or --service-urls A B" in done.stderr

@@ -243,14 +243,14 @@ def test_validation_has_utilisations_intervals_of_what_was_measured_and_the_orde
     # two repetitions, 1 % apart: s = 1 %/sqrt 2, and Student's t of one degree of freedom is 6.314 at 90 %
     half = np.log(twice["measured_high"] / twice["measured"]).to_list()
     assert half == pytest.approx([np.log(1.01) / np.sqrt(2) * 6.31375] * 2, rel=1e-3)
-    below = fitted.validate(FitRuns(again), up_to=0.5)
+    below = fitted.validate(FitRuns(again), max_saturation_share=0.5)
     assert below["rate_per_s"].unique().to_list() == [9.0]
     alone = fitted.validate(FitRuns([mmm_run(30.0)])).row(0, named=True)
     # the error of 20 batches: Student's t of 19 degrees is 1.729
     assert alone["measured_high"] / alone["measured"] == pytest.approx(np.exp(1.72913 * 0.02), rel=1e-4)
     for share in (0.0, -1.0, float("nan"), 0.01):
-        with pytest.raises(InputError, match="up_to|no run is left"):
-            fitted.validate(FitRuns(again), up_to=share)
+        with pytest.raises(InputError, match="max_saturation_share|no run is left"):
+            fitted.validate(FitRuns(again), max_saturation_share=share)
 
 
 def test_unknown_visits_do_not_undo_unknown_times() -> None:

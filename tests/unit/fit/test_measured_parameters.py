@@ -21,7 +21,7 @@ from sojourn.model.unknown_parameters import replaced
 MODEL = """
 [parameters]
 away_s = { metric = "residence_time", station = "client" }
-empty = { metric = "throughput", class = "empty", per = "throughput", at = { users = 10 } }
+empty = { metric = "throughput", class = "empty", divisor_metric = "throughput", run_factors = { users = 10 } }
 retry_s = 0.2
 work_s = { free = true }
 [stations.cpu]
@@ -117,7 +117,7 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     [
         ('station = "client"', 'station = "clent"', "client"),
         ("users = 10 }", "users = 11 }", "use factors that some run has"),
-        ('per = "throughput"', 'per = "throughputs"', "throughput"),
+        ('divisor_metric = "throughput"', 'divisor_metric = "throughputs"', "throughput"),
     ],
 )
 def test_what_no_run_measured_is_said(old: str, new: str, remedy: str) -> None:
@@ -135,7 +135,7 @@ SPEED = """
 [parameters]
 work_s = { free = true }
 exponent = { free = true, low = 0, high = 2, start = 1 }
-now_s = { metric = "reference_work_time", each = true }
+now_s = { metric = "reference_work_time", one_value_per_run = true }
 usual_s = { metric = "reference_work_time" }
 [stations.cpu]
 [classes.user]
@@ -163,7 +163,7 @@ def test_the_speed_of_the_core_in_each_run_is_known_to_the_fit() -> None:
     slow = fitted.predict({"rate_per_s": 55.0, "parameters.now_s": 0.0026}, level=0.9)
     assert slow.value("response_time") > 1.1 * usual.value("response_time")
     blind = fit(FitRuns([replace(r, measured={}) for r in found]), sj.Model.parse(SPEED.replace(
-        'now_s = { metric = "reference_work_time", each = true }', "now_s = 1").replace(
+        'now_s = { metric = "reference_work_time", one_value_per_run = true }', "now_s = 1").replace(
         'usual_s = { metric = "reference_work_time" }', "usual_s = 1").replace("**exponent", "").replace(
         "exponent = { free = true, low = 0, high = 2, start = 1 }", "")))  # fmt: skip
     assert fitted.noise["response_time"] < 0.5 * blind.noise["response_time"]
@@ -185,7 +185,7 @@ def test_a_formula_without_a_row_in_the_runs_is_an_error_and_not_a_formula_alone
 
 def test_at_counts_beside_a_formula_and_for_each_run() -> None:
     """The rows of runs with many keys are wrong here: only the run with two keys is asked."""
-    some = PARTS.replace('formula = "request_s', 'at = { keys = 2 }, formula = "request_s')
+    some = PARTS.replace('formula = "request_s', 'run_factors = { keys = 2 }, formula = "request_s')
     fitted = fit(formula_runs(), sj.Model.parse(some))
     assert fitted.estimates["parameters.key_s"].value == pytest.approx(0.001, rel=0.2)
     every = fit(formula_runs(), sj.Model.parse(PARTS))

@@ -65,7 +65,7 @@ def test_a_process_that_uses_no_cpu_while_answers_come_is_refused_by_name(used_s
             return
         with pytest.raises(
             InputError,
-            match=rf"process {pid} \(sh\) and its children used 2\.2 µs .* listens there: give --pids {os.getpid()}",
+            match=rf"process {pid} \(sh\) and its children used 2\.2 µs .* listens there: give --service-pids {os.getpid()}",
         ):
             service.check(demands)
 

@@ -119,12 +119,12 @@ def test_what_is_not_there_to_be_watched(tmp_path: Path) -> None:
     assert found == WatchedResources((7,), ("app.slice",), ("vda",)) and found.roles() == {"process 7": 7}
     assert watched(None, [f"{groups}/cpuacct"], None, proc, groups).cgroups == ("cpuacct",)
     for arguments, parts in (
-        (("8", None, None), ("--pids", "no process 8")),
-        (("x", None, None), ("--pids", "'x'")),
-        (("0", None, None), ("--pids", "no process 0")),
-        ((None, ["no.slice"], None), ("--cgroup", "no control group no.slice")),
-        ((None, ["../proc"], None), ("--cgroup", "no control group ../proc")),
-        ((None, None, ["sda"]), ("--disk", "no disk sda", "vda")),
+        (("8", None, None), ("--service-pids", "no process 8")),
+        (("x", None, None), ("--service-pids", "'x'")),
+        (("0", None, None), ("--service-pids", "no process 0")),
+        ((None, ["no.slice"], None), ("--service-cgroup", "no control group no.slice")),
+        ((None, ["../proc"], None), ("--service-cgroup", "no control group ../proc")),
+        ((None, None, ["sda"]), ("--service-disk", "no disk sda", "vda")),
     ):
         with pytest.raises(InputError) as error:
             watched(*arguments, proc, groups)  # type: ignore[misc]

@@ -61,7 +61,7 @@ def test_two_forms_at_once_are_refused(file: Path) -> None:
 
 
 def test_a_run_folder_stands_where_a_measured_one_does(file: Path, tmp_path: Path) -> None:
-    told(file, "--precision", "0.05", "--until", "60s", "--as-run", tmp_path / "run")
+    told(file, "--precision", "0.05", "--until", "60s", "--out", tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
     assert folder.manifest["valid"], folder.manifest["reasons"]
     assert folder.manifest["simulated"] and folder.manifest["factors"] == {"cores": 2, "rate_per_s": 120.0}
@@ -100,12 +100,12 @@ def test_a_run_folder_is_not_written_over_nor_too_long(tmp_path: Path) -> None:
 def test_the_completions_asked_for_are_in_the_run_folder_or_refused_before_anything_is_simulated(
     file: Path, tmp_path: Path
 ) -> None:
-    told(file, "--completions", "5000", "--as-run", tmp_path / "run")
+    told(file, "--completions", "5000", "--out", tmp_path / "run")
     requests = RunFolder.open(tmp_path / "run").frame("requests")
     assert requests is not None and requests.height == pytest.approx(5000, rel=0.06)  # Poisson: 4 of its deviations
     with pytest.raises(InputError, match="2000000"):
-        told(file, "--completions", "10000000", "--as-run", tmp_path / "long")
+        told(file, "--completions", "10000000", "--out", tmp_path / "long")
     assert not (tmp_path / "long").exists()
     with pytest.raises(InputError, match="precision"):
-        told(file, "--precision", "2", "--as-run", tmp_path / "other")
+        told(file, "--precision", "2", "--out", tmp_path / "other")
     assert not (tmp_path / "other").exists()

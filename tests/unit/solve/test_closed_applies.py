@@ -236,7 +236,7 @@ def test_the_parallel_lattice_agrees_with_the_kept_one() -> None:
 def test_probabilities_and_variance_on_request() -> None:
     model = Model(stations=[Queue("cpu", servers=2), Queue("disk")], classes=[Closed("u", 6, think_s=1.0)],
                   demands_s={"cpu": {"u": 0.4}, "disk": {"u": 0.2}})  # fmt: skip
-    m = solve(model, "convolution", wanted=RequestedOutputs(probabilities=6))
+    m = solve(model, "convolution", wanted=RequestedOutputs(state_probabilities=6))
     for station in ("cpu", "disk"):
         p = [m.value("queue_length_probability", station, n=n) for n in range(7)]
         mean = sum(n * x for n, x in enumerate(p))

@@ -20,7 +20,7 @@ def lines(sources: int, servers: int, room: int, service: object = 1.0, think: o
 
 def test_four_sources_and_three_lines_by_hand() -> None:
     """gamma = 1/3, h = 1: p(n) as C(4, n)/3^n = 27, 36, 18, 4 of 85; found as C(3, n)/3^n = 27, 27, 9, 1 of 64."""
-    m = sj.solve(lines(4, 3, 3), wanted=RequestedOutputs(probabilities=3))
+    m = sj.solve(lines(4, 3, 3), wanted=RequestedOutputs(state_probabilities=3))
     assert m.method == "engset" and m.status == "ok"
     for n, weight in enumerate((27, 36, 18, 4)):
         assert m.value("queue_length_probability", "q", n=n) == pytest.approx(weight / 85, rel=1e-14)

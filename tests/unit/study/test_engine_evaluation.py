@@ -146,7 +146,7 @@ rate_per_s = 1
 user = "work_s * slow"
 """
     named = {
-        "told": text.replace("SPEED", 'slow = { metric = "reference_work_time", each = true }'),
+        "told": text.replace("SPEED", 'slow = { metric = "reference_work_time", one_value_per_run = true }'),
         "untold": text.replace("SPEED", "").replace("work_s * slow", "work_s"),
     }
     key = ("", "", "reference_work_time")

@@ -88,8 +88,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         exactly_n[np.ix_(group, at)], line[np.ix_(group, at, used)] = found[5], found[6]
     s = chain_arrays.solution(c, x, queue, _open_queue(c, spread) if c.open_rate.any() else None, line)
     _busy(networks, c, s, busy)
-    if wanted.further or wanted.probabilities is not None:
-        s.more += number_distribution.rows(c, inside, queue, second, exactly_n, (wanted.probabilities or 0) + 1)
+    if wanted.further or wanted.state_probabilities is not None:
+        s.more += number_distribution.rows(c, inside, queue, second, exactly_n, (wanted.state_probabilities or 0) + 1)
     s.message = "\n".join(filter(None, (s.message, message)))
     return s
 
@@ -97,7 +97,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
 def numbers_told(networks: Sequence[Network], wanted: RequestedOutputs, means: Solution) -> Solution:
     """Adds rows of p(n) and of the variance of the numbers to the answer of a method that knows means only, where p(n) is
     asked for; what would be too dear is a sentence of the message."""
-    if wanted.probabilities is None:
+    if wanted.state_probabilities is None:
         return means
     _, _, message = number_distribution.asked(networks, wanted)
     if reason := next(filter(None, map(refuses, networks)), None):

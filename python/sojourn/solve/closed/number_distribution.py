@@ -26,10 +26,10 @@ NOBODY = "p(n) is not available{}: that would take about {:.2g} s; ask for fewer
 
 def asked(networks: Sequence[Network], wanted: RequestedOutputs) -> tuple[int, bool, str]:
     """How many of p(0), p(1), … the convolution is to give, whether of delays too, and what is not told, in words."""
-    if wanted.probabilities is None:
+    if wanted.state_probabilities is None:
         return 0, False, ""
     largest = max(networks, key=states)
-    most = min(wanted.probabilities, max(sum(customers(n)) for n in networks)) + 1
+    most = min(wanted.state_probabilities, max(sum(customers(n)) for n in networks)) + 1
     if _cost_s(largest, most, True) <= MOST_S:
         return most, True, ""
     if (cost := _cost_s(largest, most, False)) <= MOST_S:

@@ -173,7 +173,7 @@ def _more(network: Network, m: dict[str, Any], point: int, wanted: RequestedOutp
         names = ["", network.classes[there[0]]] if len(there) == 1 else [""]
         for cls in names:
             row(name, cls, "queue_length_variance", p @ (n - mean) ** 2)
-            for i in range(0 if wanted.probabilities is None else min(len(p), wanted.probabilities + 1)):
+            for i in range(0 if wanted.state_probabilities is None else min(len(p), wanted.state_probabilities + 1)):
                 row(name, cls, "queue_length_probability", p[i], n=i)
         for c in there if len(there) > 1 else ():
             at = k * classes + int(c)

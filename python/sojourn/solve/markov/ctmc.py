@@ -76,7 +76,7 @@ def _open(network: Network, wanted: RequestedOutputs) -> ChainMeasures:
     if text := unstable(network):
         return ChainMeasures.unstable(text)
     try:
-        most = max(wanted_bound(network), 2 * (wanted.probabilities or 0))
+        most = max(wanted_bound(network), 2 * (wanted.state_probabilities or 0))
         found = _widened(network, _fitting(network, most), wanted.budget_s)
     except TimeoutError:
         raise _late(wanted) from None

@@ -86,10 +86,10 @@ def _class_rows(here: dict[str, Any], q: MapPh1, wanted: RequestedOutputs) -> li
         here | {"metric": "queue_length_variance", "value": q.variance},
         here | {"metric": "waiting_probability", "value": q.waiting_probability},
     ]
-    if wanted.probabilities is not None:
+    if wanted.state_probabilities is not None:
         rows += [
             here | {"metric": "queue_length_probability", "value": float(p), "n": n}
-            for n, p in enumerate(q.probabilities(wanted.probabilities))
+            for n, p in enumerate(q.probabilities(wanted.state_probabilities))
         ]
     if q.order > LARGEST:
         return rows

@@ -157,7 +157,10 @@ def _rows(
 ) -> None:
     """What is told beside means."""
     k, points, levels, n = own.station, own.points, own.levels, traffic.networks[0]
-    load, most = traffic.load[points, k].sum(axis=1), -1 if wanted.probabilities is None else wanted.probabilities
+    load, most = (
+        traffic.load[points, k].sum(axis=1),
+        -1 if wanted.state_probabilities is None else wanted.state_probabilities,
+    )
     spread, numbers = (load, poisson(load, most)) if levels is None else (levels.variance, levels.probabilities(most))
     if levels is not None and n.kind[k] != "load_dependent" and n.discipline[k] in ("fcfs", "siro"):
         _put(traffic, solution, k, points, "waiting_probability", levels.beyond)

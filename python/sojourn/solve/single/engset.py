@@ -110,7 +110,11 @@ def _told(
         made.system(name, "loss_probability", lost)
     for i, (n, p) in enumerate(zip(networks, points, strict=True)):
         room = int(n.capacity[0])
-        for name in ("", n.classes[0]) if room > (-1 if wanted.probabilities is None else wanted.probabilities) else ():
+        for name in (
+            ("", n.classes[0])
+            if room > (-1 if wanted.state_probabilities is None else wanted.state_probabilities)
+            else ()
+        ):
             full = {"metric": "queue_length_probability", "n": room, "value": float(p.law.at(room))}
             made.made.append({"point": i, "station": n.stations[0], "class": name, **full})
     held = [d for n in networks if n.capacity[0] == n.servers[0] for d in n.service[0] if d is not None]

@@ -29,8 +29,8 @@ def rows(networks: Sequence[Network], points: Sequence[FiniteQueuePoint], wanted
     waits = [p.wait for p in points if p.wait is not None]
     if len(waits) == len(points):
         _times(made, waits, wanted)
-    if wanted.probabilities is not None:
-        probabilities(made, np.stack([p.law.at(np.arange(wanted.probabilities + 1)) for p in points]))
+    if wanted.state_probabilities is not None:
+        probabilities(made, np.stack([p.law.at(np.arange(wanted.state_probabilities + 1)) for p in points]))
     return made
 
 

@@ -87,8 +87,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         with np.errstate(divide="ignore"):
             rows.put("waiting_time_quantile", each(response * np.maximum(np.log(waits) - np.log1p(-q), 0), read), q=q)
         rows.put("response_time_quantile", each(-response * np.log1p(-q), read), q=q)
-    if wanted.probabilities is not None:
-        probabilities(rows, _law(load, free, wanted.probabilities))
+    if wanted.state_probabilities is not None:
+        probabilities(rows, _law(load, free, wanted.state_probabilities))
     return answer.solution(each(waits * response, read))
 
 

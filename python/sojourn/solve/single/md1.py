@@ -116,8 +116,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         waits = s * np.array([waiting_quantile(x, level) if x < 1 else np.nan for x in read.load])
         rows.put("waiting_time_quantile", each(waits, read), q=level)
         rows.put("response_time_quantile", each(waits + s, read), q=level)
-    if wanted.probabilities is not None:
-        probabilities(rows, np.stack([_law(x, wanted.probabilities) for x in read.load]))
+    if wanted.state_probabilities is not None:
+        probabilities(rows, np.stack([_law(x, wanted.state_probabilities) for x in read.load]))
     return answer.solution(each(q.waiting_s, read))
 
 

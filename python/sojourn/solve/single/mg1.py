@@ -127,10 +127,10 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     rows.put("waiting_time_variance", each(q.waiting_variance, read))
     rows.put("response_time_variance", spread)
     _quantiles(answer, read, wanted)
-    if wanted.probabilities is not None:
+    if wanted.state_probabilities is not None:
         table = [
-            number_probabilities(float(r), list(zip(share, row, strict=True)), wanted.probabilities)
-            if stable else np.full(wanted.probabilities + 1, np.nan)
+            number_probabilities(float(r), list(zip(share, row, strict=True)), wanted.state_probabilities)
+            if stable else np.full(wanted.state_probabilities + 1, np.nan)
             for r, share, row, stable in zip(read.total, read.share, read.services, answer.stable, strict=True)
         ]  # fmt: skip
         probabilities(rows, np.array(table))

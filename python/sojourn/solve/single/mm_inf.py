@@ -41,8 +41,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     for q in wanted.quantiles:
         table = [[service_transforms.quantile_s(d, q) for d in row] for row in read.services]
         rows.put("response_time_quantile", np.array(table), q=q)
-    if wanted.probabilities is not None:
-        probabilities(rows, number_probabilities(number.sum(axis=1), wanted.probabilities))
+    if wanted.state_probabilities is not None:
+        probabilities(rows, number_probabilities(number.sum(axis=1), wanted.state_probabilities))
     return Solution(
         read.rate, number[:, None, :], np.full_like(number, np.nan)[:, None, :],
         residence_s=read.service_s[:, None, :], more=rows.made,

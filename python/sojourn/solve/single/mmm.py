@@ -142,8 +142,8 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     thinned(answer.rows, read, q.number, q.number_variance)
     if read.fcfs:
         times(answer.rows, q, wanted)
-    if wanted.probabilities is not None:
-        probabilities(answer.rows, q.probabilities(wanted.probabilities))
+    if wanted.state_probabilities is not None:
+        probabilities(answer.rows, q.probabilities(wanted.state_probabilities))
     return answer.solution(np.repeat(q.waiting_s[:, None], read.rate.shape[1], axis=1))
 
 

@@ -47,8 +47,8 @@ def _run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         longer = q.waiting_s / read.mean_s
     thinned(answer.rows, read, q.number, q.number_variance)
     _variance(answer, read, q)
-    if wanted.probabilities is not None:
-        probabilities(answer.rows, q.probabilities(wanted.probabilities))
+    if wanted.state_probabilities is not None:
+        probabilities(answer.rows, q.probabilities(wanted.state_probabilities))
     return answer.solution(read.service_s * longer[:, None])
 
 

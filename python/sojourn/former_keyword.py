@@ -9,6 +9,7 @@ from warnings import warn
 
 P = ParamSpec("P")
 Found = TypeVar("Found")
+OfClass = TypeVar("OfClass", bound=type)
 
 
 def former_keyword(**present: str) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
@@ -19,10 +20,31 @@ def former_keyword(**present: str) -> Callable[[Callable[P, Found]], Callable[P,
         def called(*args: P.args, **kwargs: P.kwargs) -> Found:
             for former, name in present.items():
                 if former in kwargs and name not in kwargs:
-                    warn(f"{function.__name__}({former}=…) is now {name}=…", DeprecationWarning, stacklevel=2)
+                    called_as = function.__qualname__.removesuffix(".__init__")
+                    warn(f"{called_as}({former}=…) is now {name}=…", DeprecationWarning, stacklevel=2)
                     kwargs[name] = kwargs.pop(former)
             return function(*args, **kwargs)
 
         return called
 
     return of
+
+
+def former_field(**present: str) -> Callable[[OfClass], OfClass]:
+    """A class whose fields had other names: former=present, as keywords and to read."""
+
+    def of(cls: OfClass) -> OfClass:
+        cls.__init__ = former_keyword(**present)(cls.__init__)  # type: ignore[misc]
+        for former, name in present.items():
+            setattr(cls, former, property(_reads(former, name)))
+        return cls
+
+    return of
+
+
+def _reads(former: str, name: str) -> Callable[[object], object]:
+    def read(own: object) -> object:
+        warn(f"{type(own).__name__}.{former} is now {name}", DeprecationWarning, stacklevel=2)
+        return getattr(own, name)
+
+    return read
