@@ -1,4 +1,4 @@
-"""`sojourn capacity --from` on records of known truth: how often the interval holds, how wide it is, and where it has no upper end.
+"""`sojourn capacity --from-runs` on records of known truth: how often the interval holds, how wide it is, and where it has no upper end.
 
     python benches/capacity/recorded.py runs --first SEED --seeds N --out FOLDER
     python benches/capacity/recorded.py windows --first SEED --seeds N --out FOLDER

@@ -244,7 +244,7 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
     sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--output-format", "csv")
     bought = ("--vary", "stations.app.servers=1..8", "--cost", "stations.app.servers", "--objective", "mean < 50ms")
     live = ("http://127.0.0.1:8380", "--act", "--skip-model-check", "--lease", "2s", "--stop-after", "2s")
-    board = ("--database", "auto", "--database-folder", "cluster", "--scale", "0.001", "--page-cpu-s", "0")
+    board = ("--database", "auto", "--database-folder", "cluster", "--data-scale", "0.001", "--page-cpu-s", "0")
     made = [
         MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
         MeasuringVerb("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),

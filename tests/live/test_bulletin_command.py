@@ -29,7 +29,7 @@ COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve"
 
 
 def test_it_serves_counts_and_ends() -> None:
-    words = [*COMMAND, "--embedded", "--port", "0", "--scale", "0.001", "--metrics", "127.0.0.1:0", "--json"]
+    words = [*COMMAND, "--in-memory", "--port", "0", "--data-scale", "0.001", "--metrics", "127.0.0.1:0", "--json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr
@@ -53,7 +53,7 @@ def test_it_serves_counts_and_ends() -> None:
 
 def test_without_tables_it_says_what_to_do() -> None:
     done = subprocess.run(COMMAND, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "--embedded" in done.stderr
+    assert done.returncode == 2 and "--in-memory" in done.stderr
 
 
 def users_and_service_agree(folder: Path, options: BulletinOptions) -> None:

@@ -72,7 +72,7 @@ def test_it_boots_and_says_what_it_has(way: str) -> None:
 
 def test_one_that_stands_still_is_given_up(way: str) -> None:
     before = left()
-    given_up = pytest.raises(LabError, match=r"was not ready within 3 s; .*sojourn lab vm --probe")
+    given_up = pytest.raises(LabError, match=r"was not ready within 3 s; .*sojourn lab vm --boot-guests")
     with given_up, guest(PARTS, way, GuestShape(), script="while :; do $b sleep 9; done\n", ready_s=3):
         pass
     assert left() <= before

@@ -73,7 +73,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
     kv, messages = EmbeddedKv(memory_bytes=1 << 24), StandIn()
     try:
         found["memcached"] = load(
-            kv.url, "--rate", 100, "--keys-per-multi-get", 4, "--multi-get-share", 0.5, "--keys", 50
+            kv.url, "--rate", 100, "--keys-per-multi-get", 4, "--multi-get-share", 0.5, "--key-count", 50
         )
         found["messages"] = load(messages.url, "--clients", 2, "--think", "5ms")
     finally:
@@ -138,7 +138,7 @@ def test_a_service_has_its_keys(name: str) -> None:
     words: dict[str, tuple[list[object], str]] = {
         "kv": (["kv", "--port", free_port()], "get a\r\n"),
         "kv-proxy": (["kv-proxy", "--listen", listen, "--server", behind.address], "get a\r\n"),
-        "bulletin": (["bulletin", "--port", free_port(), "--embedded"], GET),
+        "bulletin": (["bulletin", "--port", free_port(), "--in-memory"], GET),
         "messages": (["messages", "--listen", listen], GET),
     }
     try:

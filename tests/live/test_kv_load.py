@@ -212,8 +212,8 @@ def test_the_command_line(server: Server) -> None:
     ]
     said = runner.invoke(command_line(), ["load", server.url, *asked])
     assert "multi-get" in said.output and "0 misses, 0 wrong" in said.output, said.output
-    with pytest.raises(InputError, match="--keys: no option of http"):
-        runner.invoke(command_line(), ["load", "http://127.0.0.1:1/", "--keys", "5"], catch_exceptions=False)
+    with pytest.raises(InputError, match="--key-count: no option of http"):
+        runner.invoke(command_line(), ["load", "http://127.0.0.1:1/", "--key-count", "5"], catch_exceptions=False)
     with pytest.raises(InputError, match="--connections: 0"):
         runner.invoke(command_line(), ["load", server.url, "--connections", "0"], catch_exceptions=False)
     with pytest.raises(SojournError, match="not both"):

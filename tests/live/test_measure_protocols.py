@@ -40,7 +40,7 @@ def test_memcached_is_measured_fitted_and_predicted(tmp_path: Path, kind: type[M
         "3",
         "--set-weight",
         "1",
-        "--keys",
+        "--key-count",
         "200",
         "--for",
         "2s",

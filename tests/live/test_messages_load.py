@@ -86,10 +86,12 @@ def test_the_command_line(service: StandIn) -> None:
     ]
     said = runner.invoke(command_line(), ["load", service.url, *asked])
     assert "empty takes (" in said.output and "0 wrong, 0 taken twice" in said.output, said.output
-    again = runner.invoke(command_line(), ["load", service.url, *asked, "--put-weight", "0", "--fresh", "--json"])
+    again = runner.invoke(
+        command_line(), ["load", service.url, *asked, "--put-weight", "0", "--clear-queues", "--json"]
+    )
     assert '"foreign": 0' in again.output and '"taken": 0' in again.output, again.output
     for url, option, told in (
-        (service.url, ["--keys", "5"], "only memcached"),
+        (service.url, ["--key-count", "5"], "only memcached"),
         ("memcached://127.0.0.1:1", ["--clients", "5"], "only messages"),
         ("http://127.0.0.1:1/", ["--put-weight", "5", "--rate", "1"], "only messages"),
         (service.url, ["--clients", "0"], "--clients: 0"),

@@ -26,7 +26,7 @@ def test_the_page_word_for_word_and_interrupted_it_goes_on_where_it_was(example:
     line = next(
         line.strip()
         for line in PAGE.read_text().splitlines()
-        if line.startswith("    sojourn study ") and "--check" not in line
+        if line.startswith("    sojourn study ") and "--check-only" not in line
     )
     first = Command(example, *line.split()[1:])
     first.wait_for(lambda: len(list(example.glob("runs/shop-*/runs/ramp-*/metrics.parquet"))) == 1)

@@ -95,8 +95,8 @@ def ends_with_5(command: ServeCommand, killed: int) -> str:
 WITHOUT_A_DATABASE = {
     "web": ("web", "--port"),
     "kv": ("kv", "--port"),
-    "nbd": ("nbd", "--memory", "1m", "--port"),
-    "bulletin": ("bulletin", "--embedded", "--scale", "0.001", "--port"),
+    "nbd": ("nbd", "--memory-size", "1m", "--port"),
+    "bulletin": ("bulletin", "--in-memory", "--data-scale", "0.001", "--port"),
 }
 
 
@@ -170,7 +170,7 @@ def with_a_database(verb: str, port: int) -> tuple[str, ...]:
         "auto",
         "--port",
         str(port),
-        "--scale",
+        "--data-scale",
         "0.001",
         "--db-connections",
         "2",
@@ -216,7 +216,7 @@ def test_a_database_that_is_killed_again_and_again_ends_the_service(serve: type[
 
 
 def test_a_process_that_somebody_else_stops_in_good_order_is_an_error_too(serve: type[ServeCommand]) -> None:
-    command = serve("nbd", "--memory", "1m", "--port", str(free_port()))
+    command = serve("nbd", "--memory-size", "1m", "--port", str(free_port()))
     os.kill(command.worker(), signal.SIGTERM)
     assert command.end() == 5
     assert "ended unexpectedly" in command.said() and "0 reads" in command.answered()

@@ -128,7 +128,7 @@ def killed(process: subprocess.Popen[str]) -> None:
 def test_nothing_is_left_however_it_ends(end: Callable[[subprocess.Popen[str]], None], tmp_path: Path) -> None:
     told = tmp_path / "told"
     script = f"cd {{}}; echo $SOJOURN_DISK $$ > {told}.new; mv {told}.new {told}; exec sleep 60"
-    process = subprocess.Popen([*COMMAND, "--bps", "10M", "--size", "64M", "--", "sh", "-c", script], text=True)
+    process = subprocess.Popen([*COMMAND, "--bytes-per-s", "10M", "--size", "64M", "--", "sh", "-c", script], text=True)
     assert wait_until(told.exists, 20)
     files, pid = told.read_text().split()
     assert os.path.ismount(files)

@@ -18,8 +18,8 @@ def kv_proxy(
         str, typer.Option("--architecture", help="direct: event loops; staged: network thread, queue, workers")
     ] = "direct",
     workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
-    threads: Annotated[int, typer.Option(help="direct: event-loop threads")] = 1,
-    sharded: Annotated[bool, typer.Option("--sharded", help="split a multi-get over the servers")] = False,
+    threads: Annotated[int, typer.Option("--event-loops", help="direct: event-loop threads")] = 1,
+    sharded: Annotated[bool, typer.Option("--split-multi-gets", help="split a multi-get over the servers")] = False,
     max_waiting: Annotated[int, typer.Option(help="most requests that wait; further ones are refused")] = 10_000,
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 1024,
     max_value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,

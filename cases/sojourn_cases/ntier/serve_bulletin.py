@@ -25,12 +25,14 @@ def bulletin(
         Path | None, typer.Option("--database-folder", help="auto: keep the cluster here; else it is removed")
     ] = None,
     db_connections: Annotated[int, typer.Option(help="connections to the database")] = 16,
-    embedded: Annotated[bool, typer.Option("--embedded", help="tables in memory, without a database")] = False,
+    embedded: Annotated[bool, typer.Option("--in-memory", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --database, 16]")] = None,
     page_cpu_s: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
-    scale: Annotated[float, typer.Option(help="size of the data; 1: 500 000 users, 150 000 stories")] = 0.02,
+    scale: Annotated[
+        float, typer.Option("--data-scale", help="size of the data; 1: 500 000 users, 150 000 stories")
+    ] = 0.02,
     seed: Annotated[int, typer.Option(help="seed of the random data")] = 1,
     max_clients: Annotated[int, typer.Option(help="most connections of clients; further ones are closed")] = 50_000,
     max_waiting: Annotated[
@@ -54,14 +56,14 @@ def bulletin(
     from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 
     if embedded == (database is not None) or (folder is not None and database != "auto"):
-        given = f"--embedded {embedded}, --database {database}, --database-folder {folder}"
+        given = f"--in-memory {embedded}, --database {database}, --database-folder {folder}"
         raise InputError(
             given,
             "serve bulletin",
-            "use --embedded (tables in memory) or --database; --database-folder needs --database auto",
+            "use --in-memory (tables in memory) or --database; --database-folder needs --database auto",
         )
     if database == "auto":
-        programs(runs_as(), "--embedded: tables in memory")
+        programs(runs_as(), "--in-memory: tables in memory")
     with stopped_early(), a_database(database, folder) if database else nullcontext() as cluster:
         if cluster:
             load(cluster, scale, seed)

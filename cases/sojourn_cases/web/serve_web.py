@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 
 def web(
     port: Annotated[int, typer.Option(help="TCP port on 127.0.0.1")] = 8080,
-    cores: Annotated[int, typer.Option(help="server cores, one pinned thread each")] = 1,
+    cores: Annotated[int, typer.Option("--core-count", help="server cores, one pinned thread each")] = 1,
     page_ms: Annotated[float, typer.Option(help="mean CPU time drawn for a page, ms (exponential)")] = 0.5,
     page_bytes: Annotated[int, typer.Option(help="size of a page, 1024 to 204800")] = 8192,
     seed: Annotated[int, typer.Option(help="seed of the random CPU times")] = 1,

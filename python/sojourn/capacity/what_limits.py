@@ -95,5 +95,5 @@ def _limit(name: str, busy: float, later: Sequence[FullAt], text: str, run: str 
 
 def _untold(text: str, watched: Sequence[FullAt], bearable_per_s: float) -> ServiceLimit:
     """What is missing is where it saturates: as much as it bears, or all that it bears, tells."""
-    run = f"at {per_second(HIGH * bearable_per_s)}, or with --saturate, which adds users until the service is saturated"
+    run = f"at {per_second(HIGH * bearable_per_s)}, or with --allow-saturation, which adds users until the service is saturated"
     return _limit("", 0.0, watched[:1], f"{text}; one more run would show it: {run}", run)

@@ -25,7 +25,7 @@ from sojourn.units import USUAL_LEVEL, duration_s, share
 if TYPE_CHECKING:
     from sojourn.capacity import Capacity
 
-OF_RUNS = ("url", "recorded", "objective", "what_if", "level", "at_least", "out", "as_json", "markdown", "junit")
+OF_RUNS = ("url", "recorded", "objective", "what_if", "level", "required_rate", "out", "as_json", "markdown", "junit")
 Command = HttpCommand  # what `app` takes for this verb
 
 
@@ -35,7 +35,7 @@ def capacity(
     url: Annotated[str, typer.Argument(help="http://host:port/path; with --from none", show_default=False)] = "",
     recorded: Annotated[
         list[Path] | None,
-        typer.Option("--from", help="answers from run folders or observed windows that are there, without any load", show_default=False),
+        typer.Option("--from-runs", help="answers from run folders or observed windows, without any load", show_default=False),
     ] = None,
     objective: http.Objectives = None,
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
@@ -43,7 +43,7 @@ def capacity(
     precision: Annotated[str, typer.Option(help="stop when the interval's half-width, relative to the answer, is below this")] = "10%",
     max_rate: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
     saturate: Annotated[
-        bool, typer.Option("--saturate", help="may saturate the service: adds users until throughput no longer grows")
+        bool, typer.Option("--allow-saturation", help="may saturate the service: adds users until throughput no longer grows")
     ] = False,
     required_rate: Annotated[
         float | None, typer.Option(help="requests per second that the service has to take: exit code 7 if it cannot", show_default=False)
@@ -72,9 +72,9 @@ def capacity(
 
     It begins with a few users, who may keep the service fully busy for some seconds, and with low rates. Then it fits a model, and runs
     next where the model says the answer is, until the interval is as narrow as --precision. No rate is above 90 % of the estimated
-    saturation rate, unless --saturate is given. Of two estimates, the lower end of the model's interval and the upper end of what the few
-    users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --required-rate is not met; 8:
-    cannot tell.
+    saturation rate, unless --allow-saturation is given. Of two estimates, the lower end of the model's interval and the upper end of what
+    the few users showed, the smaller one counts. Exit code 0: answered; 7: a single user misses the objective, or --required-rate is not
+    met; 8: cannot tell.
     """
     from sojourn.capacity import SearchLimits, write_report
     from sojourn.capacity import capacity as find
@@ -85,7 +85,7 @@ def capacity(
         check_files(markdown, junit)
         return _from_runs(recorded, objective or [], what_if or [], level, required_rate, out, as_json, markdown, junit)
     if not url:
-        raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from with run folders")
+        raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from-runs with run folders")
     limits = SearchLimits(
         runs, duration_s(within, "--within"), share(precision, "--precision"), level, max_rate, saturate, required_rate
     )
@@ -138,11 +138,11 @@ def _from_runs(
 def _refuse_load(context: typer.Context, url: str) -> None:
     """InputError for what only a load has."""
     if url:
-        raise InputError(url, "--from", "leave the URL out: runs that are there are not loaded again")
+        raise InputError(url, "--from-runs", "leave the URL out: runs that are there are not loaded again")
     for one in context.command.params:
         given = context.get_parameter_source(one.name or "") if one.name not in OF_RUNS else None
         if given is not None and given.name == "COMMANDLINE":
-            raise InputError(one.opts[0], "--from", "leave it out: nothing is loaded")
+            raise InputError(one.opts[0], "--from-runs", "leave it out: nothing is loaded")
 
 
 def _finish(found: Capacity, name: str, markdown: Path | None, junit: Path | None) -> None:

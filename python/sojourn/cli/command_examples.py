@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "control simulate": (
-        "sojourn control simulate policy.toml --model pool.toml --load all --against hpa.toml",
+        "sojourn control simulate policy.toml --model pool.toml --load all --compare-with hpa.toml",
         "sojourn control simulate policy.toml --model pool.toml --load sine --rate 100 --for 10m",
         "sojourn control simulate policy.toml --model pool.toml --load traces --replications 20 --out logs",
     ),
@@ -31,7 +31,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calc balance": (
         "sojourn calc balance --centres 8",
         "sojourn calc balance --centres 8 --items 1000 --item-mean 2 --item-deviation 1",
-        "sojourn calc balance --centres 8 --pieces 4 --piece-deviation 0.2",
+        "sojourn calc balance --centres 8 --pieces-per-item 4 --piece-deviation 0.2",
     ),
     "design make": (
         "sojourn design make 2^3 --factor cores=1,2 --factor cache=0,1 --factor workers=8,32",
@@ -45,11 +45,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "design check": ("sojourn design check results.csv", "sojourn design check results.csv --json"),
     "lab topology": ("sojourn lab topology", "sojourn lab topology --measure", "sojourn lab topology --json"),
-    "lab vm": ("sojourn lab vm --probe", "sojourn lab vm --probe --json"),
+    "lab vm": ("sojourn lab vm --boot-guests", "sojourn lab vm --boot-guests --json"),
     "lab disk": (
-        "sudo sojourn lab disk --bps 20M",
-        "sudo sojourn lab disk --bps 20M -- ls {}",
-        "sudo sojourn lab disk --bps 5M --size 200M --image-folder /var/tmp -- ls {}",
+        "sudo sojourn lab disk --bytes-per-s 20M",
+        "sudo sojourn lab disk --bytes-per-s 20M -- ls {}",
+        "sudo sojourn lab disk --bytes-per-s 5M --size 200M --image-folder /var/tmp -- ls {}",
     ),
     "serve kv": ("sojourn serve kv", "sojourn serve kv --port 11212", "sojourn serve kv --memory-mib 256"),
 }

@@ -50,7 +50,7 @@ def compare(
         list[str] | None,
         typer.Option(help="compared: mean, p50, p90, p99, throughput, demand; of commands time, cpu; several times", show_default=False),
     ] = None,
-    margin: Annotated[str, typer.Option(help="largest relative difference that does not matter")] = "5%",
+    margin: Annotated[str, typer.Option("--equivalence-margin", help="largest relative difference that does not matter")] = "5%",
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     blocks: Annotated[int, typer.Option(help="number of blocks; each holds one run of A and one of B", **TURN)] = 10,
     within: Annotated[str, typer.Option(help="time limit for all blocks", **TURN)] = "3m",
@@ -74,7 +74,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Says whether B is slower than A, or cannot tell.
 
-    The answer is better, worse, equivalent within --margin, or cannot tell and how many more runs would.
+    The answer is better, worse, equivalent within --equivalence-margin, or cannot tell and how many more runs would.
     A difference has an interval, and equivalence a test of its own: that no difference was found does not show that there is none. Exit
     code 0: better or equivalent, 7: worse, 8: cannot tell.
     """
@@ -85,7 +85,7 @@ def compare(
         raise InputError("A and B", "compare", "give two folders, or --commands 'A' 'B', or --service-urls A B")
     _only_what_means_something(context, "--service-urls" if service_urls else "--commands" if commands else "")
     check_files(markdown, junit)
-    judged: dict[str, Any] = {"metrics": metric or (), "margin": share(margin, "--margin"), "level": level}
+    judged: dict[str, Any] = {"metrics": metric or (), "margin": share(margin, "--equivalence-margin"), "level": level}
     if sources:
         found = _folders(sources, judged)
     else:

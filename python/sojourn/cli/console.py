@@ -56,7 +56,7 @@ def check_new(path: Path, force: bool, option: str = "--out") -> None:
     """InputError for a file that cannot be written, and for one that is there, where nobody said that it may go."""
     check_writable(path, option)
     if not force and path.exists() and not in_place(followed(path)):
-        raise InputError(f"{path} is there already", option, f"give another {option}, or --force to write over it")
+        raise InputError(f"{path} is there already", option, f"give another {option}, or --overwrite to write over it")
 
 
 def finite(value: Any) -> Any:

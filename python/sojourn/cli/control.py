@@ -45,7 +45,9 @@ def simulate_policy(
     policy: PolicyFile,
     model: Annotated[Path, typer.Option(help="file of the model on which the policy runs: one queue, one open class")],
     load: LoadName = "all",
-    against: Annotated[list[Path] | None, typer.Option(help="another policy file, or a folder of them, to compare")] = None,
+    against: Annotated[
+        list[Path] | None, typer.Option("--compare-with", help="another policy file, or a folder of them, to compare")
+    ] = None,
     elasticity: Annotated[bool, typer.Option("--elasticity", help="workers too few and too many, against what the load needed")] = False,
     plot: Annotated[Path | None, typer.Option(help="draw late requests against core-hours; a folder is a curve")] = None,
     rate: Rate = 240.0,
@@ -97,41 +99,53 @@ def replay_policy(
     folder: Annotated[
         Path | None, typer.Argument(help="a folder that `control simulate` or `control live` wrote, or a run folder", show_default=False)
     ] = None,
-    hours: Annotated[str, typer.Option("--over", help="observed hours: windows of `sojourn observe`, or prometheus://HOST:9090")] = "",
-    series: Annotated[Path | None, typer.Option("--map", help="of Prometheus: which series is which class and resource")] = None,
+    hours: Annotated[
+        str, typer.Option("--observed-windows", help="observed hours: windows of `sojourn observe`, or prometheus://HOST:9090")
+    ] = "",
+    series: Annotated[Path | None, typer.Option("--metric-map", help="of Prometheus: which series is which class and resource")] = None,
     begin: Annotated[str, typer.Option("--from", help="of Prometheus: where to begin, a time before now: -7d")] = "",
     end: Annotated[str, typer.Option("--to", help="of Prometheus: where to end, in the same way; usually now")] = "",
     window: Annotated[str, typer.Option(help="of Prometheus: how long a window is; usually 5m")] = "",
-    resource: Annotated[str, typer.Option(help="with --over: whose share is how busy a worker was; usually the busiest")] = "",
-    model: Annotated[Path | None, typer.Option(help="with --over: the model that the policy begins with: one queue, one class")] = None,
-    workers: Annotated[int | None, typer.Option(help="how many workers were in place; of --over usually the cores of the resource")] = None,
+    resource: Annotated[
+        str, typer.Option("--worker-resource", help="with --observed-windows: whose share is how busy a worker was; usually the busiest")
+    ] = "",
+    model: Annotated[
+        Path | None, typer.Option(help="with --observed-windows: the model that the policy begins with: one queue, one class")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="how many workers were in place; of --observed-windows usually the cores of the resource")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the decisions as one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Lets a policy decide again on what a log or a run has.
 
-    The workers in place are the recorded ones: it says what the policy would have done, not what would have come of it. With --over the
-    workers are those that the policy would have set: what it would have done over hours of a service, how many worker-hours that is, and in
-    how many minutes it would have had too few, or low confidence in what it knew.
+    The workers in place are the recorded ones: it says what the policy would have done, not what would have come of it. With
+    --observed-windows the workers are those that the policy would have set: what it would have done over hours of a service, how many
+    worker-hours that is, and in how many minutes it would have had too few, or low confidence in what it knew.
     """
     from sojourn.control.policy_file import read
 
     if not hours:
         if folder is None:
             raise InputError(
-                "no folder", "control replay", "give a folder with a log or a run, or --over with observed windows"
+                "no folder",
+                "control replay",
+                "give a folder with a log or a run, or --observed-windows with observed windows",
             )
         for option, given in (
-            ("--map", series),
+            ("--metric-map", series),
             ("--from", begin),
             ("--to", end),
             ("--window", window),
             ("--model", model),
         ):
             if given:
-                raise InputError(option, str(folder), "leave it out: it is of --over")
+                raise InputError(option, str(folder), "leave it out: it is of --observed-windows")
         return _replay(read(policy), folder, workers, as_json)
     if folder is not None:
-        raise InputError(str(folder), "--over", "leave the folder out: --over names what is replayed")
+        raise InputError(
+            str(folder), "--observed-windows", "leave the folder out: --observed-windows names what is replayed"
+        )
     from sojourn.cli.control_over import hours_of, over
     from sojourn.control.simulate import single_queue
     from sojourn.model import Model

@@ -1,4 +1,4 @@
-"""`sojourn control replay POLICY --over SOURCE`: a policy over hours that were observed."""
+"""`sojourn control replay POLICY --observed-windows SOURCE`: a policy over hours that were observed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ def hours_of(
     from sojourn.control.recorded_hours import RecordedHours, RecordedWindow, hours_of_folders
 
     if "://" not in source:
-        for option, given in (("--map", series), ("--from", between[0]), ("--to", between[1]), ("--window", window)):
+        for option, given in (
+            ("--metric-map", series),
+            ("--from", between[0]),
+            ("--to", between[1]),
+            ("--window", window),
+        ):
             if given:
                 raise InputError(option, source, "leave it out: it is of prometheus://HOST:9090")
         return hours_of_folders([Path(source)], workers, resource)

@@ -1,4 +1,4 @@
-"""What `lab vm --probe` found, in a terminal, a row as soon as it is known, and as JSON."""
+"""What `lab vm --boot-guests` found, in a terminal, a row as soon as it is known, and as JSON."""
 
 from __future__ import annotations
 

@@ -48,7 +48,9 @@ def topology(
 @app.command(context_settings={"allow_interspersed_args": False})
 def disk(
     command: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="command to run; {} is the disk's folder")] = None,
-    bps: Annotated[str | None, typer.Option(help="bytes per second, read and written together, e.g. 20M (default: no limit)")] = None,
+    bps: Annotated[
+        str | None, typer.Option("--bytes-per-s", help="bytes per second, read and written together, e.g. 20M (default: no limit)")
+    ] = None,
     size: Annotated[str, typer.Option(help="of the disk, in bytes")] = "1G",
     at: Annotated[Path | None, typer.Option("--image-folder", help="folder for its image (default: that for temporary files)")] = None,
 ) -> None:  # fmt: skip
@@ -60,7 +62,7 @@ def disk(
     from sojourn.lab.slow_disk import slow_disk
     from sojourn.units import byte_count
 
-    rate = byte_count(bps, "--bps") if bps is not None else None
+    rate = byte_count(bps, "--bytes-per-s") if bps is not None else None
     with slow_disk(rate, int(byte_count(size, "--size")), at) as made:
         speed = "no limit" if rate is None else f"{rate / 1e6:g} MB/s"
         say(f"{made.folder}: {speed}; its busy time is disk:{made.device} of a run; Ctrl-C removes it", err=True)
@@ -76,7 +78,9 @@ def disk(
 
 @app.command()
 def vm(
-    probe: Annotated[bool, typer.Option("--probe", help="boot each kind of guest once, and say what it has")] = False,
+    probe: Annotated[
+        bool, typer.Option("--boot-guests", help="boot each kind of guest once, and say what it has")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
     """Says which virtual machines can be had here.
@@ -89,7 +93,7 @@ def vm(
     from sojourn.lab.guest_probe import probe_guests
 
     if not probe:
-        raise InputError("nothing to do", "lab vm", "give --probe")
+        raise InputError("nothing to do", "lab vm", "give --boot-guests")
     found = tell(probe_guests(), as_json)
     if not any(one.good for one in found):
         remedies = dict.fromkeys(one.remedy for one in found)

@@ -84,7 +84,7 @@ class HttpCommand(FirstOptions):
         own = {flag for one in self.params for flag in one.opts}
         refuse_others([flag for flag in first_look(args, self.params).flags if flag not in own], HttpOptions)
         context = super().make_context(info_name, args, parent, **extra)
-        urls = context.params.get("urls") or context.params.get("url") or ()
+        urls = context.params.get("service_urls") or context.params.get("url") or ()
         if (other := protocol_of([urls] if isinstance(urls, str) else urls)) is not HttpOptions:
             remedy = "give http://HOST:PORT/PATH; `sojourn load` takes it"
             raise InputError(f"a URL of {other.protocol}", str(self.name), remedy)

@@ -24,7 +24,7 @@ def observe(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="prometheus://HOST:9090 with --map; or CSV files: request logs (arrival_s,response_s,class) and utilisation series "
+            help="prometheus://HOST:9090 with --metric-map; or CSV files: request logs (arrival_s,response_s,class) and utilisation series "
             "(end_s,cpu); which is which their columns say; or traces: OTLP JSON, Jaeger JSON"
         ),
     ],
@@ -43,25 +43,33 @@ def observe(
     ] = "",
     end: Annotated[str, typer.Option("--to", help="where to end, in the same way; usually at the end")] = "",
     series: Annotated[
-        Path | None, typer.Option("--map", help="of Prometheus: which series is which class and resource")
+        Path | None, typer.Option("--metric-map", help="of Prometheus: which series is which class and resource")
     ] = None,
     suggest: Annotated[
-        bool, typer.Option("--suggest-map", help="of Prometheus: print a first map, made from names")
+        bool, typer.Option("--suggest-metric-map", help="of Prometheus: print a first map, made from names")
     ] = False,
     fitted: Annotated[
         Path | None,
-        typer.Option(help="a fitted.toml of earlier hours: is it stale, since the service changed after them?"),
+        typer.Option(
+            "--check-fitted", help="a fitted.toml of earlier hours: is it stale, since the service changed after them?"
+        ),
     ] = None,
     cores: Annotated[
-        str, typer.Option(help="of files: cores or servers of a resource, where there are several: cpu=4,db=2")
+        str,
+        typer.Option(
+            "--resource-servers", help="of files: cores or servers of a resource, where there are several: cpu=4,db=2"
+        ),
     ] = "",
     sampled: Annotated[
-        float | None, typer.Option(help="of traces: the share of them that was kept, where they do not say it: 0.01")
+        float | None,
+        typer.Option(
+            "--trace-share", help="of traces: the share of them that was kept, where they do not say it: 0.01"
+        ),
     ] = None,
     alike: Annotated[
         bool,
         typer.Option(
-            "--visits-alike",
+            "--same-time-per-visit",
             help="of traces: in the model a visit of a station takes the same time in all classes, one unknown a station",
         ),
     ] = False,
@@ -76,17 +84,21 @@ def observe(
 
     if "://" in sources[0]:
         if sampled is not None or alike:
-            raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
+            raise InputError(
+                "--same-time-per-visit" if alike else "--trace-share", sources[0], "leave it out: it is of traces"
+            )
         return _prometheus(sources, out, window, (begin, end), series, suggest, cores, fitted)
-    for option, wanted in (("--map", series is not None), ("--suggest-map", suggest)):
+    for option, wanted in (("--metric-map", series is not None), ("--suggest-metric-map", suggest)):
         if wanted:
             raise InputError(option, sources[0], "leave it out: it is of prometheus://HOST:9090")
     traces = [one for one in sources if is_trace_file(one)]
     if traces and len(traces) == len(sources) and (out is None or out.suffix == MODEL_FILE):
-        others = {"--window": window, "--from": begin, "--to": end, "--cores": cores}
+        others = {"--window": window, "--from": begin, "--to": end, "--resource-servers": cores}
         return observe_traces(sources, out, sampled, alike, [option for option, value in others.items() if value])
     if not traces and (sampled is not None or alike):
-        raise InputError("--visits-alike" if alike else "--sampled", sources[0], "leave it out: it is of traces")
+        raise InputError(
+            "--same-time-per-visit" if alike else "--trace-share", sources[0], "leave it out: it is of traces"
+        )
     if traces and out is not None and out.suffix == MODEL_FILE:
         raise InputError(f"{out} with CSV files", "--out", "name a folder for their windows, such as --out runs/week")
     where = _checked_out(out)
@@ -94,7 +106,9 @@ def observe(
         "window_s": duration_s(window or FILES_WINDOW, "--window"),
         "start_s": _instant(begin, "--from"),
         "end_s": _instant(end, "--to"),
-        "capacity": {name: number(value, "--cores") for name, value in settings(cores, "--cores").items()},
+        "capacity": {
+            name: number(value, "--resource-servers") for name, value in settings(cores, "--resource-servers").items()
+        },
     }
     if traces:
         from sojourn.observe.observe_traces import observe_traces as windows_of_traces
@@ -123,13 +137,13 @@ def _prometheus(
     if suggest:
         return say(suggested_map(PrometheusServer.of(sources[0])), end="")
     if cores:
-        raise InputError(f"--cores {cores}", sources[0], "write cores = … below [resources.NAME] of the map")
+        raise InputError(f"--resource-servers {cores}", sources[0], "write cores = … below [resources.NAME] of the map")
     where = _checked_out(out) if series is not None else Path()
     _write(prometheus_windows(sources[0], series, between, window), where, fitted)
 
 
 def prometheus_windows(source: str, series: Path | None, between: tuple[str, str], window: str) -> ObservedService:
-    """Of a Prometheus server, as --map, --from, --to and --window say. Raises InputError, ServiceError."""
+    """Of a Prometheus server, as --metric-map, --from, --to and --window say. Raises InputError, ServiceError."""
     from sojourn.observe.observe_prometheus import observe_prometheus
     from sojourn.observe.prometheus_http import PrometheusServer
     from sojourn.observe.series_map import read_map
@@ -137,7 +151,9 @@ def prometheus_windows(source: str, series: Path | None, between: tuple[str, str
     server, now_s = PrometheusServer.of(source), time.time()
     if series is None:
         raise InputError(
-            "no --map", server.name, "give --map FILE; --suggest-map of `sojourn observe` prints a first one"
+            "no --metric-map",
+            server.name,
+            "give --metric-map FILE; --suggest-metric-map of `sojourn observe` prints a first one",
         )
     start, end = (_before(text, place) for text, place in zip(between, ("--from", "--to"), strict=True))
     if start is None:

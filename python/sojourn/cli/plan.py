@@ -36,12 +36,22 @@ def plan(
     load: Annotated[str, typer.Option(help="900, 200..900, 600+5%*12 (growth), or a .csv with a column rate_per_s")] = "",
     miss_price: Annotated[float | None, typer.Option(help="price of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
-    to: Annotated[str, typer.Option(help="print a manifest instead; --vary is the replicas: hpa, keda, policy (of sojourn control)")] = "",
-    name: Annotated[str, typer.Option(help="with --to: the Deployment")] = "service",
-    metric: Annotated[str, typer.Option(help="with --to hpa: a metric of pods, requests per second; default: CPU utilisation")] = "",
-    query: Annotated[str, typer.Option(help="with --to keda: a Prometheus query, requests per second of all; default: CPU")] = "",
-    server: Annotated[str, typer.Option(help="with --query: the address of Prometheus in the cluster")] = "",
-    scale_down: Annotated[str, typer.Option(help="with --to: how long the most replicas asked for are kept")] = "5m",
+    to: Annotated[
+        str, typer.Option("--manifest", help="print a manifest instead; --vary is the replicas: hpa, keda, policy (of sojourn control)")
+    ] = "",
+    name: Annotated[str, typer.Option("--deployment-name", help="with --manifest: the Deployment")] = "service",
+    metric: Annotated[
+        str, typer.Option("--pod-metric", help="with --manifest hpa: a metric of pods, requests per second; default: CPU utilisation")
+    ] = "",
+    query: Annotated[
+        str, typer.Option("--prometheus-query", help="with --manifest keda: a Prometheus query, requests per second of all; default: CPU")
+    ] = "",
+    server: Annotated[
+        str, typer.Option("--prometheus-server", help="with --prometheus-query: the address of Prometheus in the cluster")
+    ] = "",
+    scale_down: Annotated[
+        str, typer.Option("--scale-down-window", help="with --manifest: how long the most replicas asked for are kept")
+    ] = "5m",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     parallel: ParallelOption = "",
 ) -> None:  # fmt: skip
@@ -54,7 +64,7 @@ def plan(
 
     if to:
         return _manifest(
-            model, vary or [], objective, load, level, duration_s(scale_down, "--scale-down"), to,
+            model, vary or [], objective, load, level, duration_s(scale_down, "--scale-down-window"), to,
             {"name": name, "metric": metric, "query": query, "server": server},
         )  # fmt: skip
     with workers_on(parallel, "planning") as workers:

@@ -40,7 +40,7 @@ def study(
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="check the file and its models, and print what would be run")
+        bool, typer.Option("--check-only", help="check the file and its models, and print what would be run")
     ] = False,
 ) -> None:
     """Runs a study: measure, fit, predict, check, report.

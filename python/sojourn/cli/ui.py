@@ -14,12 +14,12 @@ from sojourn.terminal import say
 def ui(
     folder: Annotated[Path, typer.Argument(help="a folder with runs, model files or studies")] = Path(),
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: any that is free")] = 0,
-    write: Annotated[bool, typer.Option("--write", help="let pages save new model files in the folder")] = False,
+    write: Annotated[bool, typer.Option("--allow-saving", help="let pages save new model files in the folder")] = False,
 ) -> None:
     """Shows runs, models and studies in a browser.
 
     Open the URL that it prints: who has it may look at the folder, nobody else. It listens on 127.0.0.1 only, writes nothing without
-    --write, and ends with Ctrl-C.
+    --allow-saving, and ends with Ctrl-C.
     """
     try:
         from sojourn.ui.serve import serve

@@ -26,7 +26,7 @@ VERBS = {
         (
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms'",
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --required-rate 200",
-            "sojourn capacity --from runs/week --objective 'p99 < 50ms'",
+            "sojourn capacity --from-runs runs/week --objective 'p99 < 50ms'",
         ),
         ("runs", "connections", "seed", "timeout", "level"),
     ),
@@ -56,7 +56,7 @@ VERBS = {
         (
             "sojourn observe requests.csv cpu.csv --out runs/week",
             "sojourn observe traces.json --out model.toml",
-            "sojourn observe prometheus://127.0.0.1:9090 --map shop.map.toml --from -7d --out runs/week",
+            "sojourn observe prometheus://127.0.0.1:9090 --metric-map shop.map.toml --from -7d --out runs/week",
         ),
     ),
     "compare": Verb(
@@ -162,7 +162,7 @@ VERBS = {
         DECIDE,
         "Tries a policy that sets the number of workers.",
         (
-            "sojourn control simulate policy.toml --model pool.toml --load all --against hpa.toml",
+            "sojourn control simulate policy.toml --model pool.toml --load all --compare-with hpa.toml",
             "sojourn control replay policy.toml runs/web-07 --workers 8",
             "sojourn control live policy.toml service.toml --stop-after 1h",
         ),
@@ -173,7 +173,7 @@ VERBS = {
         (
             "sojourn calc table --servers 8 --service-time 127us",
             "sojourn calc merge desk.toml counter.toml",
-            "sojourn calc balance --centres 8 --pieces 11",
+            "sojourn calc balance --centres 8 --pieces-per-item 11",
         ),
     ),
     "study": Verb(
@@ -182,7 +182,7 @@ VERBS = {
         (
             "sojourn study workers --quick",
             "sojourn study my-study.toml",
-            "sojourn study my-study.toml --check",
+            "sojourn study my-study.toml --check-only",
         ),
     ),
     "examples": Verb(
@@ -218,7 +218,7 @@ VERBS = {
         (
             "sojourn ui",
             "sojourn ui runs",
-            "sojourn ui --write --port 8000",
+            "sojourn ui --allow-saving --port 8000",
         ),
     ),
     "try": Verb(
@@ -244,7 +244,7 @@ VERBS = {
         "Cores and caches; a slow disk; guests; cleaning up.",
         (
             "sojourn lab topology --measure",
-            "sojourn lab disk --bps 20M -- ls {}",
+            "sojourn lab disk --bytes-per-s 20M -- ls {}",
             "sojourn lab clean",
         ),
     ),

@@ -140,7 +140,7 @@ def check_blocks(blocks: int, metrics: Sequence[str], level: float) -> None:
 def check_range(margin: float, level: float) -> None:
     """Raises InputError."""
     if not (0 < margin < 1):
-        raise InputError(margin, "--margin", "give a share between 0 and 1, like 5%")
+        raise InputError(margin, "--equivalence-margin", "give a share between 0 and 1, like 5%")
     if not (0 < level < 1):
         raise InputError(level, "--level", "give a number between 0 and 1, like 0.9")
 

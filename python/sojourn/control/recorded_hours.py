@@ -11,7 +11,7 @@ from typing import TypeGuard
 from sojourn.errors import InputError
 from sojourn.runs.run_folder import RunFolder, run_folders
 
-REMEDY = "give windows that `sojourn observe` wrote; of a single run or a log leave --over out"
+REMEDY = "give windows that `sojourn observe` wrote; of a single run or a log leave --observed-windows out"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class RecordedHours:
 
     @staticmethod
     def of(
-        windows: Sequence[RecordedWindow], capacity: Mapping[str, float], workers: int | None, resource: str = "", place: str = "--over"
+        windows: Sequence[RecordedWindow], capacity: Mapping[str, float], workers: int | None, resource: str = "",
+    place: str = "--observed-windows",
     ) -> RecordedHours:  # fmt: skip
         """`resource`: "" takes the busiest one; `workers`: None takes its capacity (cores, servers).
 
@@ -49,7 +50,7 @@ class RecordedHours:
             remedy = "observe with the CPU time of the service: a policy is told how busy its workers are"
             raise InputError("no resource that all windows have", place, remedy)
         if resource and resource not in known:
-            raise InputError(repr(resource), "--resource", f"give one of {', '.join(known)}")
+            raise InputError(repr(resource), "--worker-resource", f"give one of {', '.join(known)}")
         name = resource or max(known, key=lambda each: sum(one.shares[each] for one in windows))
         count = workers if workers is not None else max(round(capacity.get(name, 1.0)), 1)
         if count < 1:
@@ -73,7 +74,7 @@ def hours_of_folders(paths: Sequence[Path], workers: int | None, resource: str =
         observed = folder.manifest.get("observed") or {}
         start_s, length_s = observed.get("start_unix_s"), observed.get("length_s")
         if not _time(start_s) or not _time(length_s) or not length_s:
-            raise InputError(f"{path.name} has no observed window", "--over", REMEDY)
+            raise InputError(f"{path.name} has no observed window", "--observed-windows", REMEDY)
         rows = folder.metrics().frame.filter(**{"class": ""}) if folder.has("metrics") else None
         named = {(row["station"], row["metric"]): row["value"] for row in rows.to_dicts()} if rows is not None else {}
         shares = {

@@ -164,4 +164,4 @@ def _silent(way: str, console: Path, ready_s: float, error: SojournError) -> Lab
         else f"it was not ready within {ready_s:g} s"
     )
     told = f"; its last words: {lines}" if lines else "; it said nothing"
-    return LabError(f"{WAYS[way]}: {what}{told}", WHAT, "try another kind: sojourn lab vm --probe")
+    return LabError(f"{WAYS[way]}: {what}{told}", WHAT, "try another kind: sojourn lab vm --boot-guests")

@@ -109,7 +109,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def check(bps: float | None, size_bytes: int) -> None:
     """InputError for a rate or a size out of range."""
     if bps is not None and not LEAST_BPS <= bps <= MOST_DISK_BPS:
-        raise InputError(f"{bps:g} bytes/s", "--bps", f"give {LEAST_BPS:g} to {MOST_DISK_BPS:g}, such as 20M")
+        raise InputError(f"{bps:g} bytes/s", "--bytes-per-s", f"give {LEAST_BPS:g} to {MOST_DISK_BPS:g}, such as 20M")
     if not LEAST_BYTES <= size_bytes <= MOST_BYTES:
         raise InputError(f"{size_bytes:g} bytes", "--size", f"give {LEAST_BYTES:g} to {MOST_BYTES:g}, such as 1G")
 

@@ -53,7 +53,7 @@ class MemcachedOptions(ClientsLoad):
     multi_get_share: float = option(
         1.0, "share of the gets that are multi-gets (default: 1)", "--multi-get-share", float, panel=KV
     )
-    keys: int = option(10_000, "different keys (default: 10000)", "--keys", int, panel=KV)
+    keys: int = option(10_000, "different keys (default: 10000)", "--key-count", int, panel=KV)
     key_pattern: str = option(
         "uniform", "uniform, zipf, zipf:EXPONENT, sequential (default: uniform)", "--key-pattern", panel=KV
     )

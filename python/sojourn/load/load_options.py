@@ -113,7 +113,11 @@ class SlackLoad(OpenLoad):
     up to this late."""
 
     slack_s: float = option(
-        0.0, "send up to this late, e.g. 1ms, to use less CPU (at most 100ms)", "--slack", read=zero_or_s, shown="0"
+        0.0,
+        "send up to this late, e.g. 1ms, to use less CPU (at most 100ms)",
+        "--max-send-delay",
+        read=zero_or_s,
+        shown="0",
     )
 
     def slack(self) -> dict[str, float]:
@@ -125,7 +129,7 @@ class SlackLoad(OpenLoad):
         super().check_rate()
         if not 0 <= self.slack_s <= MOST_SLACK_S or (self.slack_s and self.rate_per_s is None):
             remedy = f"give 0 to {MOST_SLACK_S:g} s with a rate; users have no schedule that they could miss"
-            raise InputError(f"{self.slack_s:g} s", "--slack", remedy)
+            raise InputError(f"{self.slack_s:g} s", "--max-send-delay", remedy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ class MessagesOptions(ClientsLoad):
     examples: ClassVar[tuple[str, ...]] = (
         "sojourn load messages://127.0.0.1:4040 --clients 8 --for 10s",
         "sojourn load messages://127.0.0.1:4040 --rate 500 --put-weight 1 --take-weight 1.5",
-        "sojourn load messages://127.0.0.1:4040 --clients 4 --queues 2 --message-size 16-4096",
+        "sojourn load messages://127.0.0.1:4040 --clients 4 --queue-count 2 --message-size 16-4096",
     )
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure messages://127.0.0.1:4040 --rate 100..500:100 --out runs",
@@ -58,9 +58,11 @@ class MessagesOptions(ClientsLoad):
     )
     put_weight: float = option(1.0, "weight of puts (default: 1)", "--put-weight", float, panel=MESSAGES)
     take_weight: float = option(1.5, "weight of takes (default: 1.5)", "--take-weight", float, panel=MESSAGES)
-    queues: int = option(1, "queues, made before the start (default: 1)", "--queues", int, panel=MESSAGES)
+    queues: int = option(1, "queues, made before the start (default: 1)", "--queue-count", int, panel=MESSAGES)
     prefix: str = option("load", "how names of queues begin (default: load)", "--queue-prefix", panel=MESSAGES)
-    fresh: bool = option(False, "throw these queues away first (default: no)", "--fresh/--keep", bool, panel=MESSAGES)
+    fresh: bool = option(
+        False, "throw these queues away first (default: no)", "--clear-queues/--keep-queues", bool, panel=MESSAGES
+    )
     message_bytes: Sizes = option(
         200, "bytes, 16 or more: 200, 16-4096, 64:9,2000:1 (default: 200)", "--message-size", panel=MESSAGES
     )

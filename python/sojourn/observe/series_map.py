@@ -25,7 +25,7 @@ from sojourn.file_errors import line_of, meant
 from sojourn.files.reading import read_toml
 from sojourn.units import UNITS_S
 
-REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest-map` writes a first one"
+REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest-metric-map` writes a first one"
 UNITS = {name: UNITS_S[name] for name in ("s", "ms", "us")}
 OF_CLASS, OF_RESOURCE = ("requests", "seconds", "unit"), ("busy", "gauge", "cores")
 

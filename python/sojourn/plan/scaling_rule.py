@@ -72,13 +72,13 @@ def scaling_rule(
     if len(counts) != len(set(values)) or not counts or not 1 <= counts[0] <= counts[-1] <= MOST_REPLICAS:
         raise InputError(values, f"--vary {factor}", f"give whole numbers of replicas from 1 to {MOST_REPLICAS}")
     if not 0 <= scale_down_s <= 3600:
-        raise InputError(scale_down_s, "--scale-down", "give 0s to 1h")
+        raise InputError(scale_down_s, "--scale-down-window", "give 0s to 1h")
     if load is None:
         raise InputError("no load", "--load", "say for which rates: 200..900, or a .csv with a column rate_per_s")
     asked, wanted, rates = predictor_of(model, lists), Objective.read(objective), Load.read(load)
     if asked.load_name != "rate_per_s":
         raise InputError(
-            "a model with users", "--to", "give a model with a rate: an autoscaler aims at a load of a replica"
+            "a model with users", "--manifest", "give a model with a rate: an autoscaler aims at a load of a replica"
         )
     able = {m: _largest(asked, {factor: m}, wanted, rates, level) for m in counts}
     lowest, highest = float(rates.levels[0]), rates.most

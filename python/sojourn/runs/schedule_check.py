@@ -64,7 +64,7 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     more = f", which can change it by {checks[CHANGE]['mean']:.0%}" if grown > 1.1 else ""
     slack = folder.manifest["load"].get("slack_s")
     remedy = (
-        f"give less than --slack {slack * 1e3:g}ms"
+        f"give less than --max-send-delay {slack * 1e3:g}ms"
         if slack
         else "give it a core of its own, real-time priority or a lower rate"
     )

@@ -1,4 +1,4 @@
-"""`sojourn study --check`: the file, its system and its models judged as before a run, and what would be run."""
+"""`sojourn study --check-only`: the file, its system and its models judged as before a run, and what would be run."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def read_traces(paths: Sequence[Path | str], sampled: float | None = None, *, al
         InputError: a file is neither, too large or damaged; no request is in it; `sampled` is no probability.
     """
     if sampled is not None and not 0.0 < sampled <= 1.0:
-        raise InputError(f"{sampled:g}", "--sampled", "give the share of traces that were kept, such as 0.01")
+        raise InputError(f"{sampled:g}", "--trace-share", "give the share of traces that were kept, such as 0.01")
     files = read_trace_files(paths)
     return replace(_observed(files, sampled, ", ".join(Path(path).name for path in paths)), alike=alike)
 

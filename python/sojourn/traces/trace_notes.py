@@ -67,11 +67,11 @@ def _sampling(files: TraceFiles, linked: LinkedSpans, weight: NDArray[np.float64
     if known.all():
         return f"traces were kept with a probability of {share}, as they say: rates are those of all requests"
     if sampled is not None:
-        return f"traces were kept with a probability of {share}, as --sampled says: rates are those of all requests"
+        return f"traces were kept with a probability of {share}, as --trace-share says: rates are those of all requests"
     if known.any():
         silent = int((~known).sum())
         return f"{silent} of {len(known)} traces do not say their sampling: each counts as one request, so rates are too low"
-    return "no trace says its sampling: rates are those of the traces, and too low where only a share was kept (--sampled 0.01)"
+    return "no trace says its sampling: rates are those of the traces, and too low where only a share was kept (--trace-share 0.01)"
 
 
 def _missing(files: TraceFiles, linked: LinkedSpans, found: Visits) -> list[str]:

@@ -149,7 +149,7 @@ class Workbench:
 
     async def save(self, request: Request) -> Response:
         if not self.write:
-            raise InputError("this workbench only reads", "save", "start it with sojourn ui --write")
+            raise InputError("this workbench only reads", "save", "start it with sojourn ui --allow-saving")
         it = await _body(request, request_bodies.SaveModelRequest)
         path = self.folder.new_file(it.name)
         await to_thread.run_sync(_write_new, path, it.text)

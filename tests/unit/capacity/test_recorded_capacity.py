@@ -152,7 +152,7 @@ def test_counts_alone_are_no_variation() -> None:
 
 def test_the_command_of_the_page(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).resolve().parents[3] / "docs/howto/first-answer.md").read_text()
-    (line,) = re.findall(r"^    (sojourn capacity --from .*)$", page, re.M)
+    (line,) = re.findall(r"^    (sojourn capacity --from-runs .*)$", page, re.M)
     shutil.copytree(recorded, tmp_path / "runs/week")
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(command_line(), shlex.split(line)[1:])
@@ -161,7 +161,7 @@ def test_the_command_of_the_page(recorded: Path, tmp_path: Path, monkeypatch: py
 
 def test_verb(recorded: Path, tmp_path: Path) -> None:
     out = ["--markdown", str(tmp_path / "a.md"), "--junit", str(tmp_path / "a.xml"), "--json"]
-    line = ["capacity", "--from", str(recorded), "--objective", "mean < 14ms"]
+    line = ["capacity", "--from-runs", str(recorded), "--objective", "mean < 14ms"]
     done = CliRunner().invoke(command_line(), [*line, "--required-rate", "330", *out])
     assert done.exit_code == 7, done.output
     answer = json.loads(done.stdout)

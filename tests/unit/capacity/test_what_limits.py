@@ -26,7 +26,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[RunFolder]:
         (RateInterval(330, 310, 350), "CPU of processes", "what limits it: CPU of processes, "),
         (RateInterval(200, 190, 210), "", "was not measured"),
         (RateInterval(300, 200, None), "", "cannot be determined"),
-        (RateInterval(300, 200, 420), "", "one more run would show it: at 180 /s, or with --saturate"),
+        (RateInterval(300, 200, 420), "", "one more run would show it: at 180 /s, or with --allow-saturation"),
         (None, "", "do not show where it saturates"),
     ],
 )

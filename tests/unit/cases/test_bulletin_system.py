@@ -95,7 +95,7 @@ def test_what_is_not_installed_is_told_with_the_way_round(monkeypatch: pytest.Mo
         pass
     with pytest.raises(InputError, match="give a folder that is there"), bulletin_cluster(0.01, 1, Path("no/such")):
         pass
-    with pytest.raises(LabError, match="or --embedded"):
+    with pytest.raises(LabError, match="or --in-memory"):
         bulletin(database="auto")
     monkeypatch.setattr(nginx.shutil, "which", lambda *_, **__: None)
     with pytest.raises(ServiceError, match="install the distribution's package nginx"), system().open(None):  # type: ignore[arg-type]

@@ -125,7 +125,10 @@ def test_a_former_option_is_understood_and_the_new_one_is_said(whole: Any, comma
     for name in command.split():
         verb = verb.commands[name]
     known = {
-        flag for one in (verb, *getattr(verb, "protocols", {}).values()) for param in one.params for flag in param.opts
+        flag
+        for one in (verb, *getattr(verb, "protocols", {}).values())
+        for param in one.params
+        for flag in (*param.opts, *param.secondary_opts)
     }
     assert new in known and old not in known
 
@@ -136,7 +139,7 @@ def test_former_options_beside_each_other_and_those_of_another_program() -> None
     assert len(note.splitlines()) == 3
     ran = ["lab", "disk", "--size", "1G", "--at", "/tmp", "touch", "--at", "x"]
     assert present(ran)[0] == [*ran[:4], "--image-folder", *ran[5:]]
-    kept = ["fit", "runs", "--force", "--rate", "5"]  # of other verbs
+    kept = ["fit", "runs", "--overwrite", "--rate", "5"]  # of other verbs
     assert present(kept) == (kept, "")
 
 

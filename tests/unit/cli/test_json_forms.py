@@ -59,7 +59,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
     model, runs, fitted = place / "m.toml", place / "runs", place / "fitted.toml"
     first = sorted(runs.iterdir())[0]
     return {
-        "fit": ("fit", runs, "--model", place / "free.toml", "--out", place / "again.toml", "--force"),
+        "fit": ("fit", runs, "--model", place / "free.toml", "--out", place / "again.toml", "--overwrite"),
         "predict": ("predict", fitted, "--rate", "60"),
         "validate": ("validate", runs, "--model", fitted),
         "query": ("query", "p50 < 1s", first),
@@ -71,15 +71,15 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "compare": ("compare", "--commands", "true", "true", "--blocks", "5", "--warm-up", "0"),
         "control simulate": ("control", "simulate", place / "policy.toml", "--model", model, "--load", place / "up.csv", "--elasticity"),
         "control replay": ("control", "replay", place / "policy.toml", place / "logs/policy-up-1"),
-        "control over": ("control", "replay", place / "policy.toml", "--over", place / "week"),
+        "control over": ("control", "replay", place / "policy.toml", "--observed-windows", place / "week"),
         "calc merge": ("calc", "merge", model, model),
         "calc table": ("calc", "table", "--servers", "2", "--service-time", "10ms"),
-        "calc balance": ("calc", "balance", "--centres", "4", "--pieces", "2", "--piece-deviation", "0.2"),
+        "calc balance": ("calc", "balance", "--centres", "4", "--pieces-per-item", "2", "--piece-deviation", "0.2"),
         "design analyse": ("design", "analyse", place / "design.csv", "--response", "throughput", "--factor", "cores", "--factor", "cache"),
         "design check": ("design", "check", place / "design.csv"),
         "doctor": ("doctor",),
         "lab topology": ("lab", "topology", "--measure"),
-        "lab vm": ("lab", "vm", "--probe"),
+        "lab vm": ("lab", "vm", "--boot-guests"),
         "oscillation": ("oscillation", place / "shares.csv", "--resource-a", "cpu", "--resource-b", "disk"),
         "try": ("try",),
         "capacity": ("capacity", "http://127.0.0.1:1/", "--out", place / "out"),

@@ -30,7 +30,7 @@ OWN = {  # what only this one has, and what it has not
         {"--get-weight", "--iops", "--clients"},
     ),
     "memcached://h:1": (
-        {"--get-weight", "--keys", "--connections", "--threads", "--rate", "--users"},
+        {"--get-weight", "--key-count", "--connections", "--threads", "--rate", "--users"},
         {"--http-method", "--put-weight", "--iops"},
     ),
     "messages://h:1": (
@@ -86,7 +86,7 @@ def test_an_option_of_other_protocols_names_them(words: list[str], flag: str, ha
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("capacity http://h:1/ --keys=3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
+        ("capacity http://h:1/ --key-count=3", "--key-count: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
         ("compare --service-urls http://h:1/ http://h:2/ --iops 3", "--iops: no option of http://HOST:PORT/PATH; only file:PATH"),
         ("capacity memcached://h:1", "capacity: a URL of memcached; give http://HOST:PORT/PATH"),
         ("compare --service-urls messages://h:1 messages://h:2", "compare: a URL of messages; give http://HOST:PORT/PATH"),

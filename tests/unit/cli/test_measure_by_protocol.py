@@ -63,7 +63,7 @@ def test_its_examples_are_understood(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("http://h:1/ --rate 5 --keys 3", "--keys: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
+        ("http://h:1/ --rate 5 --key-count 3", "--key-count: no option of http://HOST:PORT/PATH; only memcached://HOST:PORT takes it"),
         ("memcached://h:1 --rate 5 --http-method PUT", "--http-method: no option of memcached://HOST:PORT; only http://HOST:PORT/PATH"),
         ("file:/x --users 3", "--users: no option of file:PATH"),
         ("file:/x --iops 3", "--iops: an option of `sojourn load`; give --rate, e.g. --rate 100..400:100"),

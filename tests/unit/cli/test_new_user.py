@@ -207,8 +207,8 @@ def test_a_fit_writes_over_no_file_unless_told(fitted: Path, tmp_path: Path) -> 
     there.write_text(fitted.read_text())
     again = sojourn("fit", tmp_path / "none", "--out", there)
     assert isinstance(again.exception, InputError) and "is there already" in str(again.exception)
-    assert "--force" in again.exception.remedy
-    forced = sojourn("fit", tmp_path / "none", "--out", there, "--force")
+    assert "--overwrite" in again.exception.remedy
+    forced = sojourn("fit", tmp_path / "none", "--out", there, "--overwrite")
     assert isinstance(forced.exception, InputError) and "none" in str(forced.exception)
     assert there.read_text() == fitted.read_text()
 

@@ -34,9 +34,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     for words, told in (
         ((path, "--window", "5s"), "leave it out, or name a folder for windows"),
         ((path, tmp_path / "cpu.csv", "--out", tmp_path / "model.toml"), "name a folder for their windows"),
-        ((tmp_path / "cpu.csv", "--sampled", "0.1", "--out", tmp_path / "runs"), "it is of traces"),
-        ((tmp_path / "cpu.csv", "--visits-alike", "--out", tmp_path / "runs"), "it is of traces"),
-        ((path, "--sampled", "2"), "give the share of traces that were kept"),
+        ((tmp_path / "cpu.csv", "--trace-share", "0.1", "--out", tmp_path / "runs"), "it is of traces"),
+        ((tmp_path / "cpu.csv", "--same-time-per-visit", "--out", tmp_path / "runs"), "it is of traces"),
+        ((path, "--trace-share", "2"), "give the share of traces that were kept"),
     ):
         code, text = said(*words)
         assert code != 0 and told in text, words

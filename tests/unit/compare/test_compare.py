@@ -158,7 +158,11 @@ def test_several_metrics_are_judged_together() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"margin": 0.0}, "--margin"), ({"level": 1.0}, "--level"), ({"metrics": ["p42"]}, "mean, throughput")],
+    [
+        ({"margin": 0.0}, "--equivalence-margin"),
+        ({"level": 1.0}, "--level"),
+        ({"metrics": ["p42"]}, "mean, throughput"),
+    ],
 )
 def test_values_that_cannot_be(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):

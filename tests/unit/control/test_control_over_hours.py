@@ -85,7 +85,9 @@ def test_refusals(tmp_path: Path) -> None:
         RecordedHours.of([RecordedWindow(k, 1.0, 1.0, {}) for k in range(2)], {}, None)
     with pytest.raises(InputError, match="give one of cpu"):
         RecordedHours.of([RecordedWindow(k, 1.0, 1.0, {"cpu": 0.1}) for k in range(2)], {}, None, "disk")
-    done = CliRunner().invoke(command_line(), ["control", "replay", "p.toml", "--over", "runs", "--map", "m.toml"])
+    done = CliRunner().invoke(
+        command_line(), ["control", "replay", "p.toml", "--observed-windows", "runs", "--metric-map", "m.toml"]
+    )
     assert isinstance(done.exception, InputError)
 
 
@@ -100,7 +102,7 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ]
     write_windows(Path("runs/week"), windows, {}, {"cpu": float(CORES)}, "shop")
     assert hours_of_folders([Path("runs/week")], None).workers == CORES
-    (line,) = re.findall(r"^    (sojourn control replay policy.toml --over runs/week)$", page, re.M)
+    (line,) = re.findall(r"^    (sojourn control replay policy.toml --observed-windows runs/week)$", page, re.M)
     done = CliRunner().invoke(command_line(), shlex.split(line)[1:])
     assert done.exit_code == 0 and "recorded 12 workers, 288" in done.output, done.output
     assert len(done.output.splitlines()) <= 24  # one screen

@@ -24,18 +24,18 @@ def registries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [("20M", 20e6), ("20MB", 20e6), ("1.5G", 1.5e9), ("512Ki", 512 * 1024), ("1GiB", 2**30), ("3k", 3e3), ("2T", 2e12), ("7", 7.0)],
 )  # fmt: skip
 def test_bytes(text: str, value: float) -> None:
-    assert byte_count(text, "--bps") == value
+    assert byte_count(text, "--bytes-per-s") == value
 
 
 @pytest.mark.parametrize("text", ["", "20 MB/s", "M", "-1M", "0", "nan", "inf", "20X", "1e999G"])
 def test_bad_bytes_are_named(text: str) -> None:
-    with pytest.raises(InputError, match="--bps: .*give a number of bytes above 0 like 20M"):
-        byte_count(text, "--bps")
+    with pytest.raises(InputError, match="--bytes-per-s: .*give a number of bytes above 0 like 20M"):
+        byte_count(text, "--bytes-per-s")
 
 
 @pytest.mark.parametrize(
     ("bps", "size", "said"),
-    [(1.0, 10**9, "--bps: 1 bytes/s; give 10000 to "), (1e12, 10**9, "--bps"), (None, 1000, "--size: 1000 bytes; give 8e"),
+    [(1.0, 10**9, "--bytes-per-s: 1 bytes/s; give 10000 to "), (1e12, 10**9, "--bytes-per-s"), (None, 1000, "--size: 1000 bytes; give 8e"),
      (2e7, 10**13, "--size")],
 )  # fmt: skip
 def test_rates_and_sizes_out_of_range_are_refused(bps: float | None, size: int, said: str) -> None:

@@ -62,7 +62,7 @@ def test_what_has_no_client_in_here_is_refused_with_the_way_there_is(url: str, s
         (["file:/x", "--iops", "5", "--rate", "5"], "--rate and --iops"),
         (["file:/x", "file:/y", "--iops", "5"], "2 targets"),
         (["file:/x", "--iops", "5", "--users", "3"], "--users: no option of file:PATH"),
-        (["file:/x", "--iops", "5", "--keys", "3"], "only memcached"),
+        (["file:/x", "--iops", "5", "--key-count", "3"], "only memcached"),
         (["http://127.0.0.1:1/", "--rate", "5", "--block", "8k"], "only file:PATH"),
     ],
 )

@@ -121,5 +121,5 @@ def test_slack_is_for_a_schedule() -> None:
         {"rate_per_s": 1.0, "slack_s": -1.0},
         {"users": 2, "slack_s": 0.001},
     ):
-        with pytest.raises(InputError, match="--slack: .*; give 0 to 0.1 s with a rate"):
+        with pytest.raises(InputError, match="--max-send-delay: .*; give 0 to 0.1 s with a rate"):
             http_load([URL], **wrong)  # type: ignore[arg-type]

@@ -100,7 +100,7 @@ def test_observe_cuts_the_record_and_calls_an_earlier_fit_stale(tmp_path: Path) 
     early, late, fitted = tmp_path / "early", tmp_path / "late", tmp_path / "fitted.toml"
     run("observe", str(log), str(cpu), "--to", "50m", "--out", str(early))
     run("fit", str(early), "--model", str(early / "model.toml"), "--out", str(fitted))
-    told = run("observe", str(log), str(cpu), "--out", str(late), "--fitted", str(fitted))
+    told = run("observe", str(log), str(cpu), "--out", str(late), "--check-fitted", str(fitted))
     assert "more of cpu from 2023-11-14 23:13:20Z" in told
     assert "the 60 before it are left out" in told
     assert "is stale" in told

@@ -69,7 +69,16 @@ def test_a_day_of_counters_is_windows_with_their_loads(address: str, map_file: P
 
 def test_the_verb_and_what_follows_it(address: str, map_file: Path, tmp_path: Path, started_s: float) -> None:
     out = tmp_path / "week"
-    arguments = ["observe", f"prometheus://{address}", "--map", str(map_file), "--from", "-11h", "--out", str(out)]
+    arguments = [
+        "observe",
+        f"prometheus://{address}",
+        "--metric-map",
+        str(map_file),
+        "--from",
+        "-11h",
+        "--out",
+        str(out),
+    ]
     done = CliRunner().invoke(command_line(["observe"]), arguments)
     assert done.exit_code == 0, done.output
     assert "cpu busy" in done.output
@@ -78,7 +87,7 @@ def test_the_verb_and_what_follows_it(address: str, map_file: Path, tmp_path: Pa
 
 
 def test_a_first_map_is_written_from_names(address: str, tmp_path: Path, started_s: float) -> None:
-    arguments = ["observe", f"prometheus://{address}", "--suggest-map"]
+    arguments = ["observe", f"prometheus://{address}", "--suggest-metric-map"]
     done = CliRunner().invoke(command_line(["observe"]), arguments)
     assert done.exit_code == 0, done.output
     path = tmp_path / "first.map.toml"

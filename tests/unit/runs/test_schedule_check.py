@@ -158,4 +158,4 @@ def test_who_asked_for_slack_is_told_to_ask_for_less(tmp_path: Path) -> None:
     assert not folder.manifest["valid"] and "lower rate" in folder.manifest["reasons"][0]
     folder.manifest["load"]["slack_s"] = 0.02
     assess(folder)
-    assert "give less than --slack 20ms" in folder.manifest["reasons"][0]
+    assert "give less than --max-send-delay 20ms" in folder.manifest["reasons"][0]

@@ -65,7 +65,7 @@ def test_another_load_or_system_is_another_study(folder: Path, name: str, text: 
 
 def test_check_judges_the_file_and_its_models_and_runs_nothing(folder: Path) -> None:
     before = sorted(folder.rglob("*"))
-    good = CliRunner().invoke(command_line(["study"]), ["study", str(folder / "study.toml"), "--check"])
+    good = CliRunner().invoke(command_line(["study"]), ["study", str(folder / "study.toml"), "--check-only"])
     assert good.exit_code == 0 and "ramp: 4 runs measured" in good.output
     assert "shop.toml: 2 unknowns (demands_s.cpu.user, demands_s.disk.user)" in " ".join(good.output.split())
     assert sorted(folder.rglob("*")) == before
@@ -83,7 +83,7 @@ def test_check_judges_the_file_and_its_models_and_runs_nothing(folder: Path) -> 
 def test_check_refuses_what_the_study_would_refuse(folder: Path, text: str, told: str) -> None:
     """Also a model that no method answers."""
     (folder / "shop.toml").write_text(text)
-    for options in (["--check"], []):
+    for options in (["--check-only"], []):
         bad = CliRunner().invoke(command_line(["study"]), ["study", str(folder / "study.toml"), *options])
         assert isinstance(bad.exception, StudyError) and told in str(bad.exception)
         assert not (folder / "runs").exists()

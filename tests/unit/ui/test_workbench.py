@@ -232,7 +232,7 @@ def test_without_write_nothing_is_saved(client: TestClient, folder: Path) -> Non
     answer = post(client, "save", {"name": "new.toml", "text": MM1})
     assert (
         answer.status_code == 422
-        and "--write" in answer.json()["error"]["remedy"]
+        and "--allow-saving" in answer.json()["error"]["remedy"]
         and not (folder / "new.toml").exists()
     )
 
