@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -10,6 +11,11 @@ from warnings import warn
 P = ParamSpec("P")
 Found = TypeVar("Found")
 OfClass = TypeVar("OfClass", bound=type)
+
+
+def _beyond_rooms() -> int:
+    """The `stacklevel` of who called: behind `sojourn.plan(…)` stands the call of the package of that name."""
+    return 3 if sys._getframe(2).f_code.co_name == "__call__" else 2
 
 
 def former_keyword(**present: str) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
@@ -21,7 +27,7 @@ def former_keyword(**present: str) -> Callable[[Callable[P, Found]], Callable[P,
             for former, name in present.items():
                 if former in kwargs and name not in kwargs:
                     called_as = function.__qualname__.removesuffix(".__init__")
-                    warn(f"{called_as}({former}=…) is now {name}=…", DeprecationWarning, stacklevel=2)
+                    warn(f"{called_as}({former}=…) is now {name}=…", DeprecationWarning, stacklevel=_beyond_rooms())
                     kwargs[name] = kwargs.pop(former)
             return function(*args, **kwargs)
 

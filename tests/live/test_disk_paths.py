@@ -77,7 +77,7 @@ def test_two_paths_and_what_they_cost(tmp_path: Path) -> None:
     run_study(file, out=tmp_path / "out", say=again.append)
     assert any("11 of 11 runs already exist" in line for line in again)
     with pytest.raises(StudyError, match="path = 'fc'"):
-        run_study(file, paths=("fc",))
+        run_study(file, storage_paths=("fc",))
 
 
 def test_without_a_package_by_our_own_server(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,11 +56,27 @@ def test_a_former_name_works_and_says_the_new_one(old: str, new: str) -> None:
     assert told[0].filename == __file__ and old not in sj.__all__
 
 
-# former keywords: the present ones, and a call with the other arguments that it needs
-KEYWORDS = {
-    "up_to": ("max_saturation_share", lambda **given: sj.validate(None, None, **given)),
-    "at_least_per_s": ("required_rate_per_s", lambda **given: sj.capacity_of_runs(["no folder"], **given)),
-}
+# functions with former keywords and the present ones
+KEYWORDS: list[tuple[Callable[..., Any], str, str]] = [
+    (sj.validate, "up_to", "max_saturation_share"),
+    (sj.validate, "changed", "changed_settings"),
+    (sj.capacity_of_runs, "at_least_per_s", "required_rate_per_s"),
+    (sj.capacity, "told", "on_line"),
+    (sj.capacity, "shown", "run_progress"),
+    (sj.capacity, "report", "html_report"),
+    (sj.capacity_ratio, "from_", "from_settings"),
+    (sj.capacity_ratio, "to", "to_settings"),
+    (sj.compare_simulated, "precision", "precision_of_each"),
+    (sj.measure, "shown", "run_progress"),
+    (sj.measure, "measured", "on_run"),
+    (sj.measure, "others", "allow_other_levels"),
+    (sj.measure, "beside_others", "tolerate_other_programs"),
+    (sj.plan, "price", "miss_price"),
+    (sj.read_traces, "sampled", "trace_share"),
+    (sj.read_traces, "alike", "same_time_per_visit"),
+    (sj.run_study, "draw", "random_configurations"),
+    (sj.run_study, "paths", "storage_paths"),
+]
 FIELDS = {
     (sj.ParameterFromRuns, "per"): ("divisor_metric", "throughput"),
     (sj.ParameterFromRuns, "at"): ("run_factors", {"users": 10}),
@@ -69,11 +87,20 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize("old", KEYWORDS)
-def test_a_former_keyword_is_understood_and_the_new_one_is_said(old: str) -> None:
-    new, call = KEYWORDS[old]
-    with pytest.warns(DeprecationWarning, match=rf"\({old}=…\) is now {new}=…"), pytest.raises(InputError):
-        call(**{old: -1.0})
+@pytest.mark.parametrize(("function", "old", "new"), KEYWORDS)
+def test_a_former_keyword_is_understood_and_the_new_one_is_said(
+    function: Callable[..., Any], old: str, new: str
+) -> None:
+    parameters = inspect.signature(function).parameters
+    assert new in parameters and old not in parameters
+    with (
+        pytest.warns(DeprecationWarning, match=rf"\({old}=…\) is now {new}=…") as told,
+        pytest.raises(
+            TypeError, match="unexpected keyword argument 'none'|missing"
+        ),  # the former one was no such error
+    ):
+        function(**{old: 1}, none=1)
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize(("kind", "old"), FIELDS)

@@ -16,6 +16,7 @@ from sojourn.capacity.light_load import LIGHT_S, light_load
 from sojourn.capacity.search import SHORTEST_S, search
 from sojourn.capacity.search_limits import SearchLimits
 from sojourn.errors import InputError, SojournError
+from sojourn.former_keyword import former_keyword
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown, levels
 from sojourn.query.objectives import read_objectives
@@ -26,6 +27,7 @@ from sojourn.units import per_second, seconds
 LONGEST_S = 60.0  # of a run
 
 
+@former_keyword(told="on_line", shown="run_progress", report="html_report")
 def capacity(
     url: str | Sequence[str],
     objective: str | Sequence[str] = (),
@@ -37,9 +39,9 @@ def capacity(
     limits: SearchLimits | None = None,
     cores: Iterable[int] = (),
     seed: int | None = None,
-    told: Callable[[str], None] = lambda _line: None,
-    shown: Shown | None = None,
-    report: bool = True,
+    on_line: Callable[[str], None] = lambda _line: None,
+    run_progress: Shown | None = None,
+    html_report: bool = True,
     **load: Any,
 ) -> Capacity:
     """The largest rate in 1/s at which the service at `url` meets `objective`, by a few runs that a model chooses.
@@ -52,7 +54,7 @@ def capacity(
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
         limits: how many runs, how long in all, how far (`SearchLimits`).
         cores: those that the service runs on [as of `measure`]. seed: all schedules repeat from it [another each time].
-        told: is given a line after each run. shown: as of `measure`. report: whether `report.html` is written.
+        on_line: is given a line after each run. run_progress: as of `measure`. html_report: whether `report.html` is written.
         load: what else `http_load` takes.
 
     Raises:
@@ -68,10 +70,10 @@ def capacity(
         "watched": watched,
         "cores": list(cores),
         "factors": factors,
-        "others": True,
-        "beside_others": True,
+        "allow_other_levels": True,
+        "tolerate_other_programs": True,
         "seed": seed,
-        **({"shown": shown} if shown else {}),
+        **({"run_progress": run_progress} if run_progress else {}),
         **load,
     }
     began = time.monotonic()
@@ -89,15 +91,15 @@ def capacity(
     if limits.max_rate_per_s:
         light = replace(light, few_full_per_s=None)  # users who think until they are below a rate do not fill a service
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
-    told(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
+    on_line(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(
-        run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=told
+        run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=on_line
     )  # fmt: skip
     commands = {_named(one): _command(urls, objective, {**(factors or {}), **one}) for one in what_if}
     found = replace(found, took_s=time.monotonic() - began, commands=commands, folder=str(where))
     if found.fitted is not None:
         found.fitted.write(where / "fitted.toml")
-    if report:
+    if html_report:
         write_report(found, ", ".join(urls), where)
     return found
 

@@ -85,7 +85,7 @@ def _measure(
             urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
             cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
-            seed=series, shown=shown, measured=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
+            seed=series, run_progress=shown, on_run=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
         )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told
         if done := finished(where, names_of(**asked)):

@@ -31,7 +31,7 @@ def observe_traces(
         raise InputError(given[0], sources[0], "leave it out, or name a folder for windows: --out runs/week")
     if out is not None:
         check_new(out, False)
-    seen = read_traces(sources, sampled, alike=alike)
+    seen = read_traces(sources, sampled, same_time_per_visit=alike)
     print_traces(seen)
     if out is not None:
         write_output(out, seen.to_toml())

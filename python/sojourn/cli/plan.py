@@ -74,7 +74,7 @@ def plan(
             objective,
             cost,
             load=load or None,
-            price=miss_price,
+            miss_price=miss_price,
             level=level,
             parallel=workers,
         )

@@ -63,7 +63,8 @@ def study(
         return
     with live("run") as view:
         result = run_study(
-            path, out=out, quick=quick, seed=seed, only=parts, draw=draw, paths=some, repetitions=replications, say=view.say,
+            path, out=out, quick=quick, seed=seed, only=parts, random_configurations=draw, storage_paths=some,
+            repetitions=replications, say=view.say,
             progress=view,
         )  # fmt: skip
     for one in (result, *result.others):

@@ -59,12 +59,12 @@ def compare_urls(
     common: dict[str, Any] = {
         "rates_per_s": [] if rate_per_s is None else [rate_per_s],
         "users": [] if users is None else [users],
-        **({"shown": shown} if shown else {}),
+        **({"run_progress": shown} if shown else {}),
     }
 
     def run(side: str, block: int) -> RunValues:
         folder = measure(
-            [urls[side]], where / side / f"block-{block:02d}", **common, cores=list(cores), beside_others=True,
+            [urls[side]], where / side / f"block-{block:02d}", **common, cores=list(cores), tolerate_other_programs=True,
             seed=block_seed(limits, block), duration_s=run_s, **load,
         )[0]  # fmt: skip
         if not (where / SERIES).exists():

@@ -12,14 +12,19 @@ from sojourn.fit.drawn_point import DrawnQuantity, drawn_point
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import LIMIT, mixed
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
+from sojourn.former_keyword import former_keyword
 from sojourn.units import USUAL_LEVEL
 
 
+@former_keyword(from_="from_settings", to="to_settings")
 def capacity_ratio(
-    fitted: FittedModelData, from_: Mapping[str, Any], to: Mapping[str, Any], level: float = USUAL_LEVEL
+    fitted: FittedModelData,
+    from_settings: Mapping[str, Any],
+    to_settings: Mapping[str, Any],
+    level: float = USUAL_LEVEL,
 ) -> ParameterEstimate:
-    """Saturation rate of configuration `to` divided by that of `from_`, with an interval. Both are factors of the runs and paths of the
-    model, as in `predict`.
+    """Saturation rate of configuration `to_settings` divided by that of `from_settings`, with an interval. Both are factors of the runs and
+    paths of the model, as in `predict`.
 
     Both rates use the same draws of the unknowns. The model's own error differs between the configurations. A mixture of models gives
     the ratio of the mixture.
@@ -28,7 +33,10 @@ def capacity_ratio(
         InputError: one of them has no saturation rate, or `level` is outside of (0, 1). What `predict` raises.
     """
     check_level(level)
-    row = mixed([(weight, _ratio(model, from_, to)) for weight, model in fitted.at(to).weighted], level)
+    row = mixed(
+        [(weight, _ratio(model, from_settings, to_settings)) for weight, model in fitted.at(to_settings).weighted],
+        level,
+    )
     return ParameterEstimate(row["value"], row.get("low") or row["value"], row.get("high") or row["value"])
 
 

@@ -64,17 +64,17 @@ class FittedModel(FittedModelData, FittedDefaults):
         middle = float(quantiles(values, weights, [0.5])[0])
         return middle if np.isfinite(middle) else None
 
-    @former_keyword(up_to="max_saturation_share")
+    @former_keyword(up_to="max_saturation_share", changed="changed_settings")
     def validate(
         self,
         runs: FitRuns,
         level: float = USUAL_LEVEL,
-        changed: Mapping[str, Any] | None = None,
+        changed_settings: Mapping[str, Any] | None = None,
         max_saturation_share: float | None = None,
     ) -> pl.DataFrame:
         """Each run of `runs`: predicted, its prediction interval, measured, whether it lies inside; see
         `sojourn.fit.validate`."""
-        return validate(self, runs, level, changed, max_saturation_share)
+        return validate(self, runs, level, changed_settings, max_saturation_share)
 
     def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
         """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that

@@ -34,12 +34,12 @@ Row = dict[str, Any]
 Spread = dict[tuple[str, str, str], tuple[float, int]]  # (station, class, metric) → relative spread, degrees of freedom
 
 
-@former_keyword(up_to="max_saturation_share")
+@former_keyword(up_to="max_saturation_share", changed="changed_settings")
 def validate(
     fitted: FittedModelData,
     runs: FitRuns,
     level: float = USUAL_LEVEL,
-    changed: Mapping[str, Any] | None = None,
+    changed_settings: Mapping[str, Any] | None = None,
     max_saturation_share: float | None = None,
 ) -> pl.DataFrame:
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
@@ -48,7 +48,7 @@ def validate(
     error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured), came_per_s
     (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
     none), predicted_asked (for the rate that was asked). The
-    interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed: path → value,
+    interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed_settings: path → value,
     where these runs differ from those fitted. max_saturation_share: only runs below this share of the predicted saturation rate. Runs that
     no model is of (`Model.where`) are left out. Raises InputError for a level, for `max_saturation_share`, and where no row is left.
     """
@@ -59,13 +59,13 @@ def validate(
     whole = fitted
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
-        factors = {**run.factors, **(changed or {})}
+        factors = {**run.factors, **(changed_settings or {})}
         if not any(one.model.is_of(factors) for one in (whole, *whole.elsewhere)):
             continue
         fitted = whole.at(factors)
-        point = {**_factors(fitted, run, changed), **(changed or {})}
+        point = {**_factors(fitted, run, changed_settings), **(changed_settings or {})}
         asked = told = _told(fitted, point, level)
-        came = run_came_per_s(run, fitted.model) if "rate_per_s" not in (changed or {}) else None
+        came = run_came_per_s(run, fitted.model) if "rate_per_s" not in (changed_settings or {}) else None
         if came is not None:
             point |= {"rate_per_s": came}
             told = _told(fitted, point, level)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.lab.cleanup_registry import only_one
 from sojourn.load.load_options import LoadOptions
 from sojourn.load.protocols import options_of, protocol_of
@@ -27,6 +28,9 @@ Shown = Callable[[str, int], AbstractContextManager[Progress | None]]
 Measured = Callable[[RunFolder], None]
 
 
+@former_keyword(
+    shown="run_progress", measured="on_run", others="allow_other_levels", beside_others="tolerate_other_programs"
+)
 def measure(
     urls: Sequence[str] | str,
     out: Path | str,
@@ -39,10 +43,10 @@ def measure(
     factors: Mapping[str, Any] | None = None,
     interval_s: float = 0.1,
     seed: int | None = None,
-    shown: Shown = lambda _name, _there: nullcontext(),
-    measured: Measured = lambda _folder: None,
-    others: bool = False,
-    beside_others: bool = False,
+    run_progress: Shown = lambda _name, _there: nullcontext(),
+    on_run: Measured = lambda _folder: None,
+    allow_other_levels: bool = False,
+    tolerate_other_programs: bool = False,
     protocol: type[LoadOptions] | None = None,
     **load: Any,
 ) -> list[RunFolder]:
@@ -61,10 +65,11 @@ def measure(
         factors: what else is true of the service, for a fit: `{"workers": 4}`.
         interval_s: between two host samples, 0.01 to 10.
         seed: each level's schedule repeats from it and the level's name [another each time; the manifest's `series_seed`].
-        others: `out` may have other levels, under the same conditions. beside_others: what other processes use is told, and is no
+        allow_other_levels: `out` may have other levels, under the same conditions. tolerate_other_programs: what other processes use is
+        told, and is no
             reason against a run.
-        shown: is told a level's name and how many were there before, and gives what takes the run's progress.
-        measured: is told each level when it is finished.
+        run_progress: is told a level's name and how many were there before, and gives what takes the run's progress.
+        on_run: is told each level when it is finished.
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
     Raises:
@@ -83,13 +88,15 @@ def measure(
     service = replace(service, may_use=tuple(named or service.cores()))
     placement = own_placement(service.may_use, steered)
     counts = {"cores": len(placement["server"]), **({"nics": len(placement["interrupts"])} if steered else {})}
-    about: dict[str, Any] = {"series_seed": series, **({BESIDE: True} if beside_others else {})}
+    about: dict[str, Any] = {"series_seed": series, **({BESIDE: True} if tolerate_other_programs else {})}
     what = {
         name: {"name": name, **about, "factors": {**(factors or {}), **level, **counts}}
         for name, level in levels(rates_per_s, users).items()
     }
     with only_one("measure"):
-        return _measured(Path(out), loads, what, service, placement, interval_s, shown, others, measured)
+        return _measured(
+            Path(out), loads, what, service, placement, interval_s, run_progress, allow_other_levels, on_run
+        )
 
 
 def config_of(urls: Sequence[str] | str, protocol: type[LoadOptions] | None = None, **load: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def observe_traces(
         InputError: a file is none of these, the classes of a request log are others than those of the traces, too few windows have answers.
     """
     check_length(window_s)
-    seen = read_traces([path for path in paths if is_trace_file(path)], sampled, alike=alike)
+    seen = read_traces([path for path in paths if is_trace_file(path)], sampled, same_time_per_visit=alike)
     logs, series = [], []
     for path in (Path(path) for path in paths if not is_trace_file(path)):
         found = read_log_or_series(path)

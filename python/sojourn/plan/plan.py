@@ -33,7 +33,7 @@ LEAST_LISTED = 20  # configurations that are asked for each draw
 DEFAULT_PRICE = 5.0  # of a missed objective, over the cost of the cheapest choice
 
 
-@former_keyword(on="parallel")
+@former_keyword(on="parallel", price="miss_price")
 def plan(
     model: Any,
     vary: Mapping[str, Iterable[Any]],
@@ -42,7 +42,7 @@ def plan(
     *,
     load: float | str | Path | None = None,
     draws: Any = None,
-    price: float | None = None,
+    miss_price: float | None = None,
     level: float = USUAL_LEVEL,
     parallel: On = None,
 ) -> Plan:
@@ -51,25 +51,27 @@ def plan(
     `model`: a Model, FittedModel, or the path of a file of one; `draws`: the fit that stands for it, where it is given apart.
     `vary`: factor or path of the model → values; nothing: the model unchanged. `objective`: in the query language. `cost`: arithmetic of
     what is varied; without one every configuration is told, in the order given, and the first that meets the objective is named.
-    `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `price` of a missed objective, in
+    `load`: 1/s or users; a number, `200..900`, `600+5%*12`, or a .csv; None: what the model has. `miss_price`: of a missed objective, in
     the unit of the cost (None: five times the cheapest choice). `level` of the intervals, in (0, 1). On the workers `parallel`
     (`sojourn.parallel`) configurations are solved in blocks. Raises InputError, ModelError,
     QueryError, FitError, MethodRefused.
     """
     if not 0 < level < 1:
         raise InputError(level, "level", "give a number between 0 and 1, like 0.9")
-    if price is not None and not price > 0:
-        raise InputError(price, "price", "give a cost above 0")
+    if miss_price is not None and not miss_price > 0:
+        raise InputError(miss_price, "miss_price", "give a cost above 0")
     lists = {name: list(dict.fromkeys(values)) for name, values in vary.items()}
     if empty := [name for name, values in lists.items() if not values]:
         raise InputError(f"no value of {empty[0]}", "vary", "give at least one")
-    if price is not None and not cost:
-        raise InputError(price, "price", "it needs a cost: the price has the same unit")
+    if miss_price is not None and not cost:
+        raise InputError(miss_price, "miss_price", "it needs a cost: the price has the same unit")
     wanted = Objective.read(objective)
     asked = predictor_of(model if draws is None else draws, lists)
     priced = Cost.read(cost, lists) if cost else None
     with nullcontext() if parallel is None else open_workers(parallel) as asked.workers:
-        return _Planning(asked, lists, wanted, priced, None if load is None else Load.read(load), price, level).plan()
+        return _Planning(
+            asked, lists, wanted, priced, None if load is None else Load.read(load), miss_price, level
+        ).plan()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.simulate.engine_config import configuration
 from sojourn.simulate.engine_record import EngineRecord
@@ -33,18 +34,19 @@ Key = tuple[str, str, str, float | None]
 PAIRS = 20
 
 
+@former_keyword(precision="precision_of_each")
 def compare_simulated(
-    a: Model, b: Model, precision: float = 0.05, level: float = USUAL_LEVEL, seed: int = 1, replications: int = PAIRS,
+    a: Model, b: Model, precision_of_each: float = 0.05, level: float = USUAL_LEVEL, seed: int = 1, replications: int = PAIRS,
     until_s: float | None = None, quantiles: Sequence[float] = QUANTILES, max_seconds: float = 60.0, *,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
     """Value of `b` less value of `a` for every row that both have, with its interval at `level`.
 
     `replications` pairs of runs, each of `until_s` of simulated time; without it, of the time that one run of the slower
-    model needs to reach `precision`. Factor columns `a` and `b` hold the two means. Status: ok, unstable, too_short
+    model needs to reach `precision_of_each`. Factor columns `a` and `b` hold the two means. Status: ok, unstable, too_short
     where the wall time did not do, or no_moment and heavy_tail as of `simulate`, by moments alone.
     """
-    length = RunLength(precision, level, until_s, None, max_seconds)
+    length = RunLength(precision_of_each, level, until_s, None, max_seconds)
     check(length, seed, replications, quantiles)
     if replications < 3:
         raise InputError(replications, "replications", "give 3 or more: each pair is one observation of the difference")

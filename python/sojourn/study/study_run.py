@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sojourn.former_keyword import former_keyword
 from sojourn.lab.worker_process import Event
 from sojourn.measure.execute_run import listening
 from sojourn.study.checked_study import read_plan
@@ -24,6 +25,7 @@ class StudyResult:
     others: tuple[StudyResult, ...] = ()
 
 
+@former_keyword(draw="random_configurations", paths="storage_paths")
 def run_study(
     path: Path,
     *,
@@ -31,8 +33,8 @@ def run_study(
     quick: bool = False,
     seed: int | None = None,
     only: tuple[str, ...] = (),
-    draw: int | None = None,
-    paths: Sequence[str] = (),
+    random_configurations: int | None = None,
+    storage_paths: Sequence[str] = (),
     repetitions: int | None = None,
     say: Callable[[str], None] = print,
     progress: Callable[[Event], None] | None = None,
@@ -40,13 +42,13 @@ def run_study(
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
     `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
-    their own: in `out` by that name, or `out` where nothing else is asked for. `draw`: so many configurations of `[draw]` at random, too.
-    `paths`: of those that the study names. `repetitions`: instead of the study's.
+    their own: in `out` by that name, or `out` where nothing else is asked for. `random_configurations`: so many configurations of `[draw]`
+    at random, too. `storage_paths`: of those that the study names. `repetitions`: instead of the study's.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    further = other_files(path, quick, seed, only, draw) if only else {}
+    further = other_files(path, quick, seed, only, random_configurations) if only else {}
     own = tuple(name for name in only if name not in further)
     results = []
     with listening(progress):
@@ -59,8 +61,8 @@ def run_study(
                         quick=quick,
                         seed=seed,
                         only=own,
-                        draw=draw,
-                        paths=paths,
+                        draw=random_configurations,
+                        paths=storage_paths,
                         repetitions=repetitions,
                         say=say,
                     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model
 from sojourn.traces.call_graph import Call, call_graph
 from sojourn.traces.linked_spans import Index, link
@@ -52,17 +53,22 @@ class ObservedTraces:
         return skeleton_text(self.model, self.calls, self.notes)
 
 
-def read_traces(paths: Sequence[Path | str], sampled: float | None = None, *, alike: bool = False) -> ObservedTraces:
-    """OTLP/JSON and Jaeger JSON, all files together. `sampled`: with which probability in (0, 1] a trace was kept, where spans do not
-    say it. `alike`: in the model a visit of a station takes the same time in all classes.
+@former_keyword(sampled="trace_share", alike="same_time_per_visit")
+def read_traces(
+    paths: Sequence[Path | str], trace_share: float | None = None, *, same_time_per_visit: bool = False
+) -> ObservedTraces:
+    """OTLP/JSON and Jaeger JSON, all files together. `trace_share`: with which probability in (0, 1] a trace was kept, where spans do not
+    say it. `same_time_per_visit`: in the model a visit of a station takes the same time in all classes.
 
     Raises:
-        InputError: a file is neither, too large or damaged; no request is in it; `sampled` is no probability.
+        InputError: a file is neither, too large or damaged; no request is in it; `trace_share` is no probability.
     """
-    if sampled is not None and not 0.0 < sampled <= 1.0:
-        raise InputError(f"{sampled:g}", "--trace-share", "give the share of traces that were kept, such as 0.01")
+    if trace_share is not None and not 0.0 < trace_share <= 1.0:
+        raise InputError(f"{trace_share:g}", "--trace-share", "give the share of traces that were kept, such as 0.01")
     files = read_trace_files(paths)
-    return replace(_observed(files, sampled, ", ".join(Path(path).name for path in paths)), alike=alike)
+    return replace(
+        _observed(files, trace_share, ", ".join(Path(path).name for path in paths)), alike=same_time_per_visit
+    )
 
 
 def _observed(files: TraceFiles, sampled: float | None, source: str) -> ObservedTraces:

@@ -49,7 +49,12 @@ def trial(
     where = Path(out) if out is not None else Path("runs") / f"try-{time.strftime('%Y%m%d-%H%M%S')}"
     refuse_checked(where)
     series = fresh_seed() if seed is None else seed
-    common: dict[str, Any] = {"duration_s": run_s, "shown": shown, "others": True, "beside_others": True}
+    common: dict[str, Any] = {
+        "duration_s": run_s,
+        "run_progress": shown,
+        "allow_other_levels": True,
+        "tolerate_other_programs": True,
+    }
     told(
         f"a service with {WORKERS} workers, a request keeps one of them for {seconds(MEAN_S, 1)} on average, as a database would"
     )

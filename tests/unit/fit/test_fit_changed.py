@@ -16,7 +16,7 @@ def test_runs_with_a_factor_that_the_model_does_not_have_are_validated_with_what
     more = FitRuns([mmm_run(rate, servers=4, workers=4) for rate in (50.0, 90.0)])
     with pytest.raises(FitError, match="no factor workers"):
         fitted.validate(more)
-    told = fitted.validate(more, changed={"stations.cpu.servers": 4}, level=0.9)
+    told = fitted.validate(more, changed_settings={"stations.cpu.servers": 4}, level=0.9)
     assert told.filter(metric="response_time")["inside_interval"].all()
 
 

@@ -38,7 +38,7 @@ def test_the_model_as_it_is() -> None:
 
 def test_a_price_needs_a_cost() -> None:
     with pytest.raises(InputError, match="it needs a cost"):
-        sj.plan(sj.Model.parse(ONE), {"cores": [2]}, "mean < 25ms", price=3.0)
+        sj.plan(sj.Model.parse(ONE), {"cores": [2]}, "mean < 25ms", miss_price=3.0)
 
 
 def test_a_fit_without_a_cost_has_chances_and_no_regret() -> None:

@@ -177,7 +177,7 @@ def test_no_bar_where_there_is_no_terminal() -> None:
 
 
 def test_common_random_numbers_know_a_difference_better() -> None:
-    found = compare_simulated(queue(80.0), queue(70.0), precision=0.1, engine=Lindley, replications=10)
+    found = compare_simulated(queue(80.0), queue(70.0), precision_of_each=0.1, engine=Lindley, replications=10)
     low, high = found.interval("response_time")
     assert low is not None and high is not None and low <= 1 / 30 - 1 / 20 <= high < 0
     assert "narrower" in found.message and found.frame["a"][0] is not None

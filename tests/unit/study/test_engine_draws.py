@@ -20,7 +20,7 @@ def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -
     text += '\n[[predict]]\nname = "two"\nset = { workers = 2 }\nvary = { rate_per_s = [30, 50] }\n'
     text += '\n[draw]\nsystem = { model = ["truth.toml", "slow.toml"] }\n'
     (tmp_path / "slow.toml").write_text(TRUTH.replace("0.02", "0.03"))
-    result = done(tmp_path, text, draw=3, seed=2)
+    result = done(tmp_path, text, random_configurations=3, seed=2)
     drawn = pl.read_csv(result.folder / "drawn.csv")
     assert drawn["draw"].to_list() == ["draw-01", "draw-02", "draw-03"] and drawn["model"].n_unique() == 2
     for name, model in drawn.iter_rows():
@@ -32,7 +32,7 @@ def test_systems_at_random_are_each_fitted_and_predicted_blind(tmp_path: Path) -
     assert set(known["section"]) == set(drawn["draw"]) and set(known["kind"]) == {"blind"}
     assert known["inside"].sum() >= known["inside"].len() - 2 >= 4
     with pytest.raises(StudyError, match="either vary or system"):
-        done(tmp_path, text + "vary = { workers = [2] }\n", draw=1)
+        done(tmp_path, text + "vary = { workers = [2] }\n", random_configurations=1)
 
 
 def test_runs_of_a_drawn_system_are_as_long_as_draw_says(tmp_path: Path) -> None:
@@ -47,4 +47,4 @@ def test_runs_of_a_drawn_system_are_as_long_as_draw_says(tmp_path: Path) -> None
     assert [plan.study.load["for"] for plan in (one, quick)] == [7, 5] and whole.study.load.get("for") != 7
     assert [plan.measured[0].repetition for plan in (one, quick)] and len(one.measured) == 3 * len(quick.measured)
     with pytest.raises(StudyError, match="for beside vary"):
-        done(tmp_path, STUDY + "\n[draw]\nfor = 7\nvary = { workers = [2] }\n", draw=1)
+        done(tmp_path, STUDY + "\n[draw]\nfor = 7\nvary = { workers = [2] }\n", random_configurations=1)

@@ -231,13 +231,13 @@ def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
 def test_configurations_at_random_are_predicted_blind(tmp_path: Path) -> None:
     text = STUDY.replace('["shop.toml", "wrong.toml"]', '"shop.toml"').replace("hold_out = { rate_per_s = [20.0] }", "")
     text += "\n[draw]\nvary = { workers = [2, 3], rate_per_s = { low = 20.0, high = 80.0 } }\nrepetitions = 2\n"
-    result = done(tmp_path, text, draw=5, seed=7)
+    result = done(tmp_path, text, random_configurations=5, seed=7)
     rows = result.findings.blind.filter(result.findings.blind["metric"] == "response_time")
     assert rows.height == 10 and rows["predicted"].n_unique() == 5 and set(rows["section"]) == {"draw"}
     assert any("blind error of means of repeated runs: " in line and "at 5 points" in line for line in result.verdict)
     assert rows["error"].abs().max() < 0.2
     with pytest.raises(StudyError, match="--random-configurations 0"):
-        done(tmp_path, text, draw=0)
+        done(tmp_path, text, random_configurations=0)
 
 
 def test_follow_and_quick(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_the_model_file_is_a_model(tmp_path: Path) -> None:
     """What is written is read again: stations and visits as counted, comments and all; also with one unknown a station."""
     path = written(tmp_path / "traces.json", page(1, 2), page(2, 3), page(3, 1, state="ot=th:8"))
     for alike, unknown in ((False, "service_s.postgresql.page.mean"), (True, "parameters.postgresql_visit_s")):
-        found = read_traces([path], alike=alike)
+        found = read_traces([path], same_time_per_visit=alike)
         model = Model.parse(found.to_toml())
         assert model == found.model and unknown in unknowns(model)
         assert [one.name for one in model.stations] == ["site", "postgresql"]
