@@ -113,6 +113,20 @@ def test_a_changed_model_is_saved_as_a_new_file(opened: Open, folder: Path) -> N
     assert "servers = 4" in (folder / "four.toml").read_text() and (folder / "one.toml").read_text() == MM1
 
 
+def test_a_changed_model_can_be_taken_away_without_writing(browser: Any, folder: Path) -> None:
+    it = Served(folder)
+    context = browser.new_context(accept_downloads=True)
+    page = context.new_page()
+    page.goto(it.url + "#/model/one.toml")
+    settled(page)
+    slide(page, "stations.cpu.servers", 4)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download TOML").click()
+    assert taken.value.suggested_filename == "one.toml" and "servers = 4" in Path(taken.value.path()).read_text()
+    context.close()
+    it.end()
+
+
 def test_five_hundred_runs_are_all_there(opened: Open) -> None:
     page = opened()
     rows = page.locator("section.series", has_text=re.compile("many")).locator("tbody tr")

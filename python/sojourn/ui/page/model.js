@@ -59,7 +59,7 @@ class ModelPage {
       el("div", {class: "model"},
         el("section", {class: "left", "aria-label": "Network and numbers"}, this.network, el("h2", {}, "Numbers"), this.controls,
           el("p", {class: "tools"}, el("button", {type: "button", onclick: () => this.reset()}, "Reset"),
-            copy("Copy as command", () => commandOf(this)), copy("Copy as Python", () => pythonOf(this)), save), this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
+            copy("Copy as command", () => commandOf(this)), copy("Copy as Python", () => pythonOf(this)), el("button", {type: "button", onclick: () => this.download()}, "Download TOML"), save), this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
         el("section", {class: "right", "aria-label": "Curves"}, this.now,
           el("p", {class: "tools"}, el("label", {}, "x axis ", this.axis), el("label", {}, "measured ", this.behind)), this.figures, this.note)),
       el("details", {class: "file", open: true}, el("summary", {}, "Model file"), this.editor.element));
@@ -219,10 +219,25 @@ class ModelPage {
     try { await navigator.clipboard.writeText(text); say(`${label}: copied`); } catch { say("select the text to copy it"); }
   }
 
+  // The model with the numbers of the sliders, as a file
+  async made() {
+    return Object.keys(this.settings).length ? await post("api/changed", {name: this.name, text: this.text, settings: this.settings}) : {text: this.text};
+  }
+
+  async download() {
+    const found = await this.made();
+    this.copied.hidden = !found.error;
+    if (found.error) { this.copied.textContent = `no file: ${found.error.place}: ${found.error.value}; ${found.error.remedy}`; return; }
+    const url = URL.createObjectURL(new Blob([found.text], {type: "application/toml"}));
+    el("a", {href: url, download: this.name.split("/").pop()}).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+    say("downloaded");
+  }
+
   async save() {
     const given = prompt("Save as a new file of the folder:", this.name.replace(/\.toml$/, "-2.toml"));
     if (!given) return;
-    const made = Object.keys(this.settings).length ? await post("api/changed", {name: this.name, text: this.text, settings: this.settings}) : {text: this.text};
+    const made = await this.made();
     const found = made.error ? made : await post("api/save", {name: given, text: made.text});
     this.copied.hidden = false;
     this.copied.textContent = found.error ? `not saved: ${found.error.place}: ${found.error.value}; ${found.error.remedy}` : `saved as ${found.name}`;

@@ -34,6 +34,7 @@ export async function runsPage(folder, _names, current) {
   const tables = [...series].map(([name, names]) => new Series(name, names, chosen, picked));
   filter.addEventListener("input", () => { for (const table of tables) table.filter(filter.value.toLowerCase()); });
   show(el("h1", {}, `${folder.runs.length} runs`), folder.left_out && el("p", {class: "notice"}, folder.left_out),
+    folder.fitted.length > 0 && el("p", {}, "Where it saturates, and what more load or workers would do: ", folder.fitted.map((name, k) => [k > 0 && ", ", link(at("model", name), name)])),
     el("p", {class: "tools"}, filter, compare, report), tables.map(table => table.element));
   const watch = setInterval(() => grown(folder, current), EVERY_MS);
   for (const table of tables) await table.load(current);

@@ -53,10 +53,15 @@ const stateOf = run => (run.status !== "complete" ? run.status : run.valid ? "va
 
 function predicted(list) {
   const waiting = list.filter(one => one.runs === 0).length;
-  const rows = list.flatMap(one => one.numbers.map(number => [factors(one.factors), number.metric.replaceAll("_", " "), interval(number),
-    number.measured == null ? "not yet run" : quantity(number.measured, number.unit), held(number)]));
-  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`), table("", ["configuration", "quantity", "predicted", "measured", "in the interval"], rows)];
+  const numbers = list.flatMap(one => one.numbers.map(number => ({...number, factors: one.factors, held: held(number)})));
+  const judged = numbers.filter(one => one.held !== "–"), outside = judged.filter(one => one.held === "outside");
+  const rows = numbers.toSorted((a, b) => ORDER[a.held] - ORDER[b.held]).map(number => [factors(number.factors), number.metric.replaceAll("_", " "), interval(number),
+    number.measured == null ? "not yet run" : quantity(number.measured, number.unit), number.held === "outside" ? el("strong", {class: "bad"}, "outside") : number.held]);
+  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`),
+    judged.length > 0 && el("p", {}, `${outside.length} of ${judged.length} measured values lie outside the interval predicted for them${outside.length ? "; the table begins with them" : ""}.`), table("", ["configuration", "quantity", "predicted", "measured", "in the interval"], rows)];
 }
+
+const ORDER = {outside: 0, inside: 1, "–": 2};
 
 function held({low, high, measured}) {
   if (measured == null || low == null) return "–";
