@@ -30,7 +30,7 @@ from sojourn.fit import AVERAGED, FitRuns, FittedModel, fit_rivals
 from sojourn.fit.fit_runs import FitRun
 from sojourn.runs.resources import add_resources
 from sojourn.simulate.virtual_host import VirtualHost, host_placement, simulate_host, write_host_run
-from sojourn_cases.web.model_files import fit_for, known_of_nics, model_file
+from sojourn_cases.web.model_files import believed, fit_for, known_of_nics, model_file
 from sojourn_cases.web.web_shop import core_groups
 
 TRAINING, BLIND = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8), (0.2, 0.35, 0.5, 0.65, 0.8)
@@ -104,8 +104,7 @@ def of_laws(seed: int, seconds: float) -> tuple[str, FitRuns, dict[Size, FitRuns
 def errors_of(kind: str, seed: int, seconds: float, models: tuple[str, ...] = VARIANTS) -> list[Row]:
     truth, training, blind, limits = (of_hosts if kind == "hosts" else of_laws)(seed, seconds)
     begun = time.process_time()
-    prior = {name: 0.5**place for place, name in enumerate(models)}
-    found = fit_rivals(training, {name: fit_for(model_file(name), training) for name in models}, prior=prior)
+    found = fit_rivals(training, {name: fit_for(model_file(name), training) for name in models}, prior=believed(models))
     head = {"seed": seed, "truth": truth, "fit_cpu_s": time.process_time() - begun}
     ((own, _),) = [(size, limit) for size, limit in limits.items() if size not in blind]
     parts = [("training", own, training), *((_part(own, size), size, runs) for size, runs in blind.items())]

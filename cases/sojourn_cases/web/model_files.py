@@ -1,9 +1,10 @@
 """The model files beside this module as rivals: `priority`, `shared` and `paper` are fitted and averaged as any other model files; `mmm`,
 the model that Chen et al. argue against, is fitted for comparison.
 
-Options of `[fit]`: `variants`, some of these (by default all but `mmm`), in order of preference: before the runs each is believed half as
-much as the one before it, because in a kernel an interrupt preempts a page, and cores are not one queue; `group_by`, a factor: runs that
-differ in it are fitted apart, and a prediction takes the fit with its value. Runs without known work are no part of
+Options of `[fit]`: `variants`, some of these (by default all but `mmm`); `group_by`, a factor: runs that differ in it are fitted apart, and
+a prediction takes the fit with its value. Before the runs each variant is believed by the live sessions in which it was right, by
+Laplace's rule of succession: 1 and the number of these, to each other (S. L. Zabell: The Rule of Succession. Erkenntnis 31 (1989), pp.
+283-321). That `priority` is ahead has a reason: in a kernel an interrupt preempts a page. Runs without known work are no part of
 the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which the models take as given.
 
 Runs with one NIC do not tell how the models' error grows with more of them; what is believed of any factor of any system would then be in
@@ -13,7 +14,7 @@ with more lay in 90 % intervals that had no such growth. So there is none here; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,8 @@ from sojourn_cases.web.known_demands import is_bare, overheads
 HERE = Path(__file__).parent
 NAMES = ("priority", "shared", "paper", "mmm")
 MMM = "mmm"
+# live sessions in which a model predicted spread interrupts best, of five that compared them: docs/decisions/0045
+SESSIONS_RIGHT = {"priority": 5}
 SomeFit = TypeVar("SomeFit", bound=FittedModelData)
 LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`fit/run_measurements.py`)
 
@@ -36,6 +39,11 @@ LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`f
 def model_file(name: str) -> Model:
     """One of `NAMES`."""
     return Model.read(HERE / f"{name}.toml")
+
+
+def believed(names: Iterable[str]) -> dict[str, float]:
+    """Of each model before the runs, relative: one more than the live sessions in which it was right."""
+    return {name: 1.0 + SESSIONS_RIGHT.get(name, 0) for name in names}
 
 
 class WebModelsTemplate(FitTemplate):
@@ -83,7 +91,7 @@ def _fitted(
         raise _no_run()
     seen, client_s = observe_runs(loaded), overheads(runs).client_s
     models = {name: replace(fit_for(model_file(name), seen, client_s), where=where) for name in variants}
-    chosen = fit_rivals(seen, models, seed=seed, prior={name: 0.5**place for place, name in enumerate(variants)})
+    chosen = fit_rivals(seen, models, seed=seed, prior=believed(variants))
     fits = dict(chosen.fits)
     if MMM not in fits:
         fits |= fit_rivals(seen, {MMM: replace(model_file(MMM), where=where)}, seed=seed).fits

@@ -19,7 +19,8 @@ unknown_intervals   their ends, along the profile                      model_err
 untold_unknowns     what runs do not tell, by name                     planned_runs               the same before any is made
 assumed_values      what is assumed where two unknowns are not separate response_spread           how responses vary, by a model
 time_at_rest        CPU time that falls towards saturation             run_contents               what a run folder says beside means
-observed_time       when windows are of, and whether a fit is stale
+observed_time       when windows are of, and whether a fit is stale    left_out_errors            of rivals, in one unit
+left_out_variance   that unit: what a foretold number is off by        sampling_error             of a mean, by a model
 """
 
 from sojourn.fit.assumed_values import fit_assuming

@@ -44,11 +44,11 @@ def covariance(data: FitProblem, x: Array) -> Array:
     shared = causes / np.maximum(length, LEAST)[:, None]
     alike = np.where(data.run[:, None] == data.run[None], shared @ shared.T, 0.0)
     np.fill_diagonal(alike, 1.0)
-    size = np.where(busy & (data.within == 0), np.where(length > 0, length, _counted(data)), data.within)
+    size = np.where(busy & (data.within == 0), np.where(length > 0, length, counted(data)), data.within)
     return np.asarray(size[:, None] * alike * size[None])
 
 
-def _counted(data: FitProblem) -> Array:
+def counted(data: FitProblem) -> Array:
     """n, 1/sqrt(requests in the run of each); what the run states of its throughput where it does not say how long it was."""
     each = [
         (data.runs.runs[s.run].means.get(("", RATE), (0.0, 0.0)), data.runs.runs[s.run].length_s) for s in data.seen
@@ -66,21 +66,21 @@ def _causes(data: FitProblem, values: Array) -> Array:
     stations = [k for k, kind in enumerate(first.kind) if kind != "multicore"]
     hosts = list(first.hosts)
     classes = list(dict.fromkeys(s.key[1] for s in data.seen if s.key[2] == TIME))  # "" is all of them
-    times, counted = np.array([s.key[2] == TIME for s in data.seen]), _counted(data)
+    times, each = np.array([s.key[2] == TIME for s in data.seen]), counted(data)
 
     def slopes(more: NetworkPoints) -> Array:
         """n, d log R by what is longer by `STEP` in `more`; 0 of other numbers."""
-        other, each = data.evaluator.solved(more).values, zip(data.seen, data.at, times, strict=True)
-        found = np.log([other[s.key][c] / plain[s.key][c] if own else 1.0 for s, c, own in each]) / STEP
+        other, rows = data.evaluator.solved(more).values, zip(data.seen, data.at, times, strict=True)
+        found = np.log([other[s.key][c] / plain[s.key][c] if own else 1.0 for s, c, own in rows]) / STEP
         return np.nan_to_num(found)
 
     think, cores = len(stations), len(stations) + 1 + len(classes)
     found = np.zeros((len(data.seen), cores + OF_CORES * len(hosts)))
-    work = np.array([np.sqrt(_work_scv(n)) for n in points])[data.at] * counted[:, None]  # n x stations of the model
+    work = np.array([np.sqrt(_work_scv(n)) for n in points])[data.at] * each[:, None]  # n x stations of the model
     for number, k in enumerate(stations):
         found[:, number] = _growth(points, k, slopes, times) * work[:, k]
     if closed:
-        thinking = np.array([0.0 if n.think[0] is None else np.sqrt(n.think[0].scv) for n in points])[data.at] * counted
+        thinking = np.array([0.0 if n.think[0] is None else np.sqrt(n.think[0].scv) for n in points])[data.at] * each
         found[:, think] = slopes(points.altered(think_s=points.column("think_s") * (1 + STEP))) * thinking
     rest = np.sqrt(np.maximum(data.within**2 - (found**2).sum(axis=1), 0.0))
     for number, cls in enumerate(classes, think + 1):
@@ -100,7 +100,7 @@ def _causes(data: FitProblem, values: Array) -> Array:
         at = slice(cores + OF_CORES * number, cores + OF_CORES * (number + 1))
         for part, errors in _cores(points, k).items():
             own = np.array([s.key == (f"{first.stations[k]}.{part}", "", BUSY) for s in data.seen])
-            found[own, at] = (errors[data.at] * counted[:, None])[own]
+            found[own, at] = (errors[data.at] * each[:, None])[own]
     return found
 
 

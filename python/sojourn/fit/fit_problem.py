@@ -102,7 +102,7 @@ class FitProblem:
             before, self.together = self.together, self._together(x)
             if number >= SMOOTHINGS and np.abs(self.together - before).max() < CLOSE:
                 break
-            growth = self._growth(x)
+            growth = self.growth(x)
             sampling = np.sqrt(np.maximum(self.error**2 - self.beside**2, 0.0))
             smooth = run_mean_error.smoothed(sampling, _sensitivity(growth), metrics)
             self._weigh(np.hypot(smooth, self.beside), growth)  # what is known of one run alone is not smoothed away
@@ -190,10 +190,10 @@ class FitProblem:
 
     def sensitivity(self, x: Array) -> Array:
         """n, by how much the logarithm of each measured number changes with the logarithm of all times of service; 0.5 or more."""
-        return _sensitivity(self._growth(x))
+        return _sensitivity(self.growth(x))
 
-    def _growth(self, x: Array) -> Array:
-        """n, the same with its sign and of any size."""
+    def growth(self, x: Array) -> Array:
+        """n, the same as `sensitivity` with its sign and of any size."""
         step = 1e-3
         plain = self.evaluator.networks_at(self.scale.outward(x)[None])
         longer = slower_clocks(plain, np.full(len(plain), 1 + step))

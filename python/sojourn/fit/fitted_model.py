@@ -36,8 +36,9 @@ class FittedModel(FittedModelData, FittedDefaults):
     deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
     `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it,
     `noise_growth` with the sensitivity of the response time. `degrees`: runs less unknowns. `held_out`: a row a
-    configuration that was left out, with relative errors by metric. `alternatives`: other models that predict about
-    as well, with their weights in predictions, beside it (`model_averaging`).
+    configuration that was left out, with relative errors by metric; `held_out_variance`: of their logarithms, where the model is right,
+    () of one that was read from a file. `alternatives`: other models that predict about as well, with their weights in predictions,
+    beside it (`model_averaging`).
     `factors`: count, the draws of that factor on all demands (`longer`). `growth`: factor of the runs → count, draws of what its
     logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
     saturation rate that was fitted, None where there is none. `elsewhere`: models of other runs (`Model.where`), each of

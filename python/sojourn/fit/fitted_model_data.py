@@ -47,6 +47,7 @@ class FittedModelData:
     noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
     length_s: float = 0.0
     until_s: float = 0.0
+    held_out_variance: tuple[Mapping[str, float], ...] = ()
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""

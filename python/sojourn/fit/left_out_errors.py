@@ -2,8 +2,8 @@
 
 Compared is the mean response time (else the throughput) of each configuration, predicted by a fit to the others, and what resources were
 busy with, of those that all models observe: one that bends its demands to get response times right is wrong there. What only some of
-them observe is not compared. The unit of an error is what runs of such a length are known by, and no model's own: one that is sure of
-little there gains nothing by it.
+them observe is not compared. The unit of an error is what such a prediction is off by where its model is right (`left_out_variance`), the
+median over the models, and no model's own: one that is sure of little there gains nothing by it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def squares_left_out(fits: Mapping[str, FittedModel], runs: FitRuns) -> SquaresL
     compared = list(_compared(fits))
     first = next(iter(fits.values()))
     same = [[run for run in runs.runs if run.factors == one] for one in first.configurations]
-    known = np.array([_known(same[i], name, first) for i, name in compared])
+    known = np.array([_known(same[i], name, first) + _foretold(fits, i, name) for i, name in compared])
     squares = {name: np.asarray(_logarithms(fitted, compared) ** 2 / known) for name, fitted in fits.items()}
     return SquaresLeftOut(squares, np.array([i for i, _ in compared], dtype=np.int64))
 
@@ -71,11 +71,15 @@ def _compared(fits: Mapping[str, FittedModel]) -> Iterator[tuple[int, str]]:
         yield from [(i, name) for name in common if name.startswith(BUSY)]
 
 
+def _foretold(fits: Mapping[str, FittedModel], i: int, name: str) -> float:
+    """The variance that such predictions have where their models are right, the median over the models."""
+    return float(np.median([fitted.held_out_variance[i][name] for fitted in fits.values()]))
+
+
 def _known(runs: list[FitRun], name: str, fitted: FittedModel) -> float:
-    """The variance of the logarithm that the runs of a configuration are known by, and that no model resolves."""
+    """The variance of the logarithm that no model resolves, and of busy resources what runs of a configuration are known by."""
     if name in METRICS:
-        own = [run for run in runs if ("", name) in run.means]
-        return FLOOR[name] ** 2 + float(np.mean([run.means["", name][1] ** 2 for run in own])) / len(own)
+        return FLOOR[name] ** 2
     own = [run for run in runs if _busy(run, name, fitted)]
     station, busy = _busy(own[0], name, fitted)[0]
     # the work of so many exponential services has the relative variance of their number

@@ -25,6 +25,7 @@ from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.formula_values import PART, needed_parameters
+from sojourn.fit.left_out_variance import foretold
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
 from sojourn.fit.nonlinear_least_squares import ParameterScale
@@ -148,6 +149,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
         noise_degrees=noise_degrees, noise_growth=noise_growth, growth=drawn_growth(growth, draws, seed), loads=load_range(data, x),
         length_s=float(np.median([run.length_s for run in runs.runs])), until_s=until_s([run.observed for run in runs.runs]),
+        held_out_variance=foretold(data, x, jacobian),
     )  # fmt: skip
 
 
