@@ -33,6 +33,7 @@ SHORTEST_S = 4.0  # of a run, and of one that only leads to others
 STEERING = 300  # requests that such a run has, even where that takes longer
 AIM = 0.8  # of the precision: how narrow the interval shall be after the next run
 FIT_S = 5.0  # that a fit takes beside a run, before one is known
+MORE_BESIDE = 1.5  # times what it took until now: the last fit has the most runs, and the report comes after it
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
 MOST_FULL = 0.9  # of the lower end of saturation; of what a few users say of it, the upper end once there is a model
@@ -188,7 +189,7 @@ class _Search:
 
     def left_s(self) -> float:
         """For a run, of the time that there is."""
-        return self.limits.within_s - self.clock() - self.beside_s
+        return self.limits.within_s - self.clock() - MORE_BESIDE * self.beside_s
 
     def next_rate(self) -> float:
         if len(self.runs) < len(BEGIN):

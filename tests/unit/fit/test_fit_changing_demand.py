@@ -60,3 +60,21 @@ def test_a_time_that_does_not_change_is_offered_no_such_model() -> None:
         for rate in (30.0, 90.0, 150.0)
     ]
     assert not any("with the load" in name for name in candidates(FitRuns(same)))
+
+
+def test_a_steep_fall_at_low_rates_does_not_go_on() -> None:
+    """A Python service (benches/services, `python-packed`): CPU time of a request 678 µs at 141/s and 437 µs at 413/s, yet full at 1040/s.
+    No service that was recorded takes twice as long at rest as at saturation, so 413/s has more than half of the time at saturation."""
+    told = {141.0: (678e-6, 1.71e-3), 229.0: (580e-6, 1.55e-3), 323.0: (500e-6, 1.40e-3), 413.0: (437e-6, 1.30e-3)}
+    runs = [
+        FitRun(
+            f"rate-{rate:g}",
+            {"rate_per_s": rate},
+            {("", "throughput"): (rate, 0.01), ("", "response_time"): (response_s, 0.03)},
+            {"cpu": rate * cpu_s},
+            cores=2,
+        )
+        for rate, (cpu_s, response_s) in told.items()
+    ]
+    rows = predict(choose_model(FitRuns(runs)).best, {"rate_per_s": 413.0}, 0.9).frame.filter(station="")
+    assert rows.filter(metric="saturation_rate").row(0, named=True)["value"] < 2 * 2 / 437e-6
