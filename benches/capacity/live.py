@@ -133,8 +133,8 @@ def run(name: str, out: Path, plan: Plan, until_s: float) -> dict[str, Any]:
         **(_judged(own, error, value, low, high) if answered else NOT_JUDGED),
         "told_saturation": (found.get("saturation_per_s") or {}).get("value"), "most": most / full,
         "runs": len(found.get("runs", ())), "requests": found.get("requests"), "took_s": found["wall_s"], "exit": found["exit"],
-        "limits": (found.get("limit") or {}).get("text"), "model": found.get("model"), "stopped": found.get("stopped"),
-        "notes": " | ".join([*found.get("notes", ()), found.get("why") or ""]),
+        "limits": (found.get("limit") or {}).get("text"), "model": found.get("model"), "stopped": found.get("stop_reason"),
+        "notes": " | ".join([*found.get("notes", ()), found.get("no_answer_reason") or ""]),
         "failed": None,
     }  # fmt: skip
 
@@ -183,7 +183,7 @@ def _asked(url: str, objective: str, out: Path, plan: Plan, name: str) -> dict[s
             break
         time.sleep(1)
     (out.parent / "capacity.log").write_text(done.stdout + done.stderr)
-    told = json.loads(done.stdout) if done.stdout.startswith("{") else {"why": done.stderr.strip().split("\n")[-1]}
+    told = json.loads(done.stdout) if done.stdout.startswith("{") else {"no_answer_reason": done.stderr.strip().split("\n")[-1]}
     return {**told, "wall_s": time.monotonic() - began, "exit": done.returncode}
 
 

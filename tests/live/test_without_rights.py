@@ -15,7 +15,7 @@ def test_the_doctor_tells_a_plain_user_what_to_do(open_folder: Path) -> None:
     command = Command(open_folder, "doctor", "--json", plain=True)
     assert command.end() == 0, command.said()
     checks = {check["name"]: check for check in json.loads(command.answered())["checks"]}
-    assert checks["root"]["good"] is False and checks["root"]["remedy"] == "run as root"
+    assert checks["root"]["works"] is False and checks["root"]["remedy"] == "run as root"
     assert "network namespaces" not in checks, "what needs root is not tried"
     assert command.left() == []
 
@@ -27,7 +27,7 @@ def test_the_doctor_tries_what_root_may_and_leaves_nothing(tmp_path: Path) -> No
     checks = {check["name"]: check for check in json.loads(command.answered())["checks"]}
     tried = {"network namespaces", "interrupt work", "idle control group", "rate of a NIC", "share of the cores"}
     assert tried <= set(checks)
-    assert all(check["remedy"] for check in checks.values() if not check["good"])
+    assert all(check["remedy"] for check in checks.values() if not check["works"])
     assert command.left() == []
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn.cli.json_answer import form
+from sojourn.cli.published_keys import KEYS, published
 
 if TYPE_CHECKING:
     from sojourn.measure.cpu_residual import CpuUse
@@ -37,7 +38,7 @@ def cpu(
 
     found = measure_command(command, duration_s(rest, "--idle-duration"))
     if out is not None:
-        write_output(out, json.dumps({"schema": form("cpu"), **found.record}) + "\n")
+        write_output(out, json.dumps({"schema": form("cpu"), **published(found.record, KEYS["cpu"])}) + "\n")
     table = Table("meter", "CPU time", "cores", "what it cannot see", box=None, header_style="dim")
     for name, used_s, error_s, blind in _rows(found):
         told = seconds(used_s) + (f" ± {seconds(error_s)}" if error_s is not None else "")

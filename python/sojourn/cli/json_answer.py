@@ -7,38 +7,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn.cli.console import finite
+from sojourn.cli.published_keys import KEYS, published
 from sojourn.terminal import say
 
 # verb → version of its form; a key that goes, or means something else, makes a new version; so does a new key
 VERSIONS = {
-    "calc balance": 1,
-    "calc merge": 1,
-    "calc table": 1,
+    "calc balance": 2,
+    "calc merge": 2,
+    "calc table": 2,
     "capacity": 2,
-    "check": 1,
-    "compare": 1,
-    "control over": 1,
-    "control replay": 1,
+    "check": 2,
+    "compare": 2,
+    "control over": 2,
+    "control replay": 2,
     "control simulate": 1,
-    "cpu": 1,
+    "cpu": 2,
     "design analyse": 1,
-    "design check": 1,
-    "doctor": 1,
+    "design check": 2,
+    "doctor": 2,
     "fit": 1,
     "lab topology": 1,
-    "lab vm": 1,
+    "lab vm": 2,
     "load": 1,
-    "measure": 1,
-    "methods": 1,
-    "oscillation": 1,
-    "plan": 1,
+    "measure": 2,
+    "methods": 2,
+    "oscillation": 2,
+    "plan": 2,
     "predict": 1,
-    "query": 1,
+    "query": 2,
     "serve kv": 1,
     "simulate": 1,
     "solve": 1,
-    "try": 1,
-    "validate": 1,
+    "try": 2,
+    "validate": 2,
 }
 
 
@@ -49,5 +50,5 @@ def form(verb: str, version: int | None = None) -> str:
 
 def say_answer(verb: str, answer: Mapping[str, Any], version: int | None = None) -> None:
     """Prints the answer as one JSON object, `schema` first; what is not finite is null."""
-    words = {"schema": form(verb, version), **finite(dict(answer))}
+    words = {"schema": form(verb, version), **finite(published(dict(answer), KEYS.get(verb, {})))}
     say(json.dumps(words, allow_nan=False, ensure_ascii=False))

@@ -98,7 +98,7 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     found = json.loads(done.stdout)
-    assert found["verdict"] == verdict and found["design"] == "5 pairs of runs, one per block"
+    assert found["verdict"] == verdict and found["run_order"] == "5 pairs of runs, one per block"
     assert done.stderr.count("block ") == 5
 
 

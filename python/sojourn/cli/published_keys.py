@@ -1,0 +1,158 @@
+"""Keys of what `--json` prints that say more there than in Python, where the name of a class stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_CHOICE = {
+    "chance": "share_of_draws_that_meet_it",
+    "most_regret": "max_regret",
+    "met": "objective_met",
+    "inside": "in_validated_range",
+    "share_of_time": "share_of_time_that_meets_it",
+}
+_SEEN = {
+    "seen": "observed",
+    "seen.cap": "max_in_system",
+    "seen.late": "metrics_late",
+    "seen.at_s": "window_end_s",
+    "seen.ready": "ready_workers",
+    "wanted": "wanted_workers",
+    "why": "reason",
+}
+
+
+def _below(path: str, keys: Mapping[str, str]) -> dict[str, str]:
+    return {f"{path}.{key}": name for key, name in keys.items()}
+
+
+# verb → path of a key, of lists the elements → what it is called there
+KEYS: dict[str, dict[str, str]] = {
+    "calc balance": {
+        "quanta": "pieces_per_item",
+        "mean": "item_mean",
+        "deviation": "item_deviation",
+        "quantum_deviation": "piece_deviation",
+        "expected_maximum": "expected_max_of_normals",
+        "bound": "max_of_normals_bound",
+        "blom": "max_of_normals_by_blom",
+        "even": "busiest_if_in_turn",
+        "even_over": "busiest_over_mean_if_in_turn",
+        "random": "busiest_if_random",
+        "random_over": "busiest_over_mean_if_random",
+        "break_even": "break_even_piece_deviation",
+        "gain": "excess_ratio",
+    },
+    "calc merge": {"whole": "merged_queue", "by_desk": "merged_response_s", "priorities.first": "served_first"},
+    "calc table": {"rows.waits": "waiting_probability"},
+    "capacity": {
+        "nobody": "single_user_misses",
+        "stopped": "stop_reason",
+        "why": "no_answer_reason",
+        "took_s": "elapsed_s",
+        "runs.figures": "objective_values",
+        "runs.figure_errors": "objective_value_errors",
+        "runs.met": "objective_met",
+        "runs.lateness": "lateness_factors",
+        "runs.shortness": "short_run_factors",
+        "runs.alone_s": "fastest_tenth_mean_s",
+    },
+    "check": {
+        "findings.sure": "certainty",
+        "findings.said": "found",
+        "findings.means": "meaning",
+        "loads.asked": "laws_checked",
+        "loads.unknown": "missing_values",
+    },
+    "compare": {
+        "counts": "run_counts",
+        "design": "run_order",
+        "compared": "other_differences",
+        "more_of": "runs_needed_where",
+        "first_line": "answer",
+        "metrics.judged": "part_of_verdict",
+        "metrics.more_runs": "further_runs_needed",
+        "metrics.more_if_as_seen": "further_runs_needed_if_as_measured",
+    },
+    "control over": {
+        "doubtful_minutes": "low_confidence_minutes",
+        "doubts": "low_confidence",
+        "doubts.why": "reason",
+        **_below("decisions", {**_SEEN, "busy": "busy_workers", "doubt": "low_confidence_reason"}),
+    },
+    "control replay": {**_below("decisions", {**_SEEN, "recorded": "recorded_workers"})},
+    "cpu": {
+        "residual_s": "cpu_s",
+        "error_s": "cpu_error_s",
+        "ticks_s": "cpu_by_ticks_s",
+        "own_s": "cpu_by_process_times_s",
+        "work_s": "cpu_by_lost_work_s",
+        "work_error_s": "cpu_by_lost_work_error_s",
+        "in_cores": "mean_busy_cores",
+        "background": "background_cores",
+        "background_error": "background_error_cores",
+        "drift_p": "background_drift_p_value",
+        "stolen": "stolen_share",
+        "scanned_s": "memory_scanners_s",
+        "others": "other_processes",
+    },
+    "design check": {"found": "flaws", "found.unknown": "cannot_be_seen", "found.seen": "evidence"},
+    "doctor": {"checks.good": "works"},
+    "lab vm": {"guests.way": "kind", "guests.good": "boots"},
+    "measure": {
+        "runs.found": "service_processes",
+        "limits.full_per_s": "saturation_rate_per_s",
+        "limits.next": "next_step",
+        "limits.busy": "busy_shares",
+        "limits.changing": "changing_times",
+    },
+    "methods": {"auto": "chosen_by_auto", "methods.special": "on_request_only"},
+    "oscillation": {
+        "full": "share_of_samples_full",
+        "seen_full": "share_of_seconds_full",
+        "mean": "mean_busy_share",
+        "why": "reason",
+    },
+    "plan": {
+        **{f"{path}.{key}": name for path in ("cheapest", "cheapest_outside", "nearest", "least_regret", "least_most_regret", "front",
+                                              "steps.choice") for key, name in _CHOICE.items()},
+        "least_regret": "least_mean_regret",
+        "least_most_regret": "least_max_regret",
+        "front": "pareto_front",
+        "steps.from_": "from_value",
+        "steps.to": "to_value",
+        "binds": "limiting_term",
+        "price": "miss_price",
+        "priced": "cost_given",
+    },
+    "query": {"tree": "syntax_tree"},
+    "serve kv-proxy": {
+        "seconds": "duration_s",
+        "design": "architecture",
+        "accepted": "clients_accepted",
+        "turned_away": "clients_refused",
+        "queue": "queue_wait",
+        "bins": "histogram_counts",
+        "bin_s": "histogram_bin_s",
+    },
+    "serve messages": {
+        "seconds": "duration_s",
+        "accepted": "clients_accepted",
+        "turned_away": "clients_refused",
+        "phases.dispatch": "queue_wait",
+        "phases.wait": "database_connection_wait",
+        "sessions": "database_sessions",
+        "sessions_lost": "database_sessions_lost",
+        "by_kind.empty": "take_of_nothing",
+    },
+    "try": {"took_s": "elapsed_s"},
+    "validate": {"rows.came_per_s": "arrival_rate_per_s", "rows.predicted_asked": "predicted_at_asked_rate"},
+}  # fmt: skip
+
+
+def published(answer: Any, keys: Mapping[str, str], path: str = "") -> Any:
+    """The answer with the keys that are published."""
+    if isinstance(answer, Mapping):
+        return {keys.get(f"{path}{key}", key): published(value, keys, f"{path}{key}.") for key, value in answer.items()}
+    return [published(one, keys, path) for one in answer] if isinstance(answer, list | tuple) else answer
