@@ -69,6 +69,8 @@ KEYWORDS: list[tuple[Callable[..., Any], str, str]] = [
     (sj.compare_simulated, "precision", "precision_of_each"),
     (sj.measure, "shown", "run_progress"),
     (sj.measure, "measured", "on_run"),
+    (sj.measure, "cores", "service_cores"),
+    (sj.capacity, "cores", "service_cores"),
     (sj.measure, "others", "allow_other_levels"),
     (sj.measure, "beside_others", "tolerate_other_programs"),
     (sj.plan, "price", "miss_price"),

@@ -101,7 +101,7 @@ def capacity(
     found = find(
         url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
         what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
-        cores=cores(service_cores, "--service-cores"), seed=seed, run_progress=shown,
+        service_cores=cores(service_cores, "--service-cores"), seed=seed, run_progress=shown,
         on_line=lambda line: say(line, err=True), html_report=False, **load,
     )  # fmt: skip
     if as_json:

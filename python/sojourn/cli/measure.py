@@ -83,7 +83,7 @@ def _measure(
     try:
         folders = measure_levels(
             urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
-            cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
+            service_cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
             seed=series, run_progress=shown, on_run=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
         )  # fmt: skip

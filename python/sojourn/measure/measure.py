@@ -29,8 +29,9 @@ Measured = Callable[[RunFolder], None]
 
 
 @former_keyword(
-    shown="run_progress", measured="on_run", others="allow_other_levels", beside_others="tolerate_other_programs"
-)
+    shown="run_progress", measured="on_run", cores="service_cores", others="allow_other_levels",
+    beside_others="tolerate_other_programs",
+)  # fmt: skip
 def measure(
     urls: Sequence[str] | str,
     out: Path | str,
@@ -38,7 +39,7 @@ def measure(
     rates_per_s: Iterable[float] = (),
     users: Iterable[float] = (),
     watched: WatchedResources | None = None,
-    cores: Iterable[int] = (),
+    service_cores: Iterable[int] = (),
     interrupt_cores: Iterable[int] = (),
     factors: Mapping[str, Any] | None = None,
     interval_s: float = 0.1,
@@ -60,7 +61,8 @@ def measure(
             blk:DEVICE or nbd://HOST:PORT.
         watched: processes, control groups and disks of the service, each process with what it started; without any the processes
             that listen at `urls` on loopback.
-        cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off them where it can.
+        service_cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off them where it
+            can.
             interrupt_cores: of these, the ones that take NIC interrupts [all].
         factors: what else is true of the service, for a fit: `{"workers": 4}`.
         interval_s: between two host samples, 0.01 to 10.
@@ -77,7 +79,7 @@ def measure(
         has runs under other conditions, or something else. LabError: another measurement runs.
     """
     check_interval(interval_s, "interval_s")
-    named, steered = list(cores), list(interrupt_cores)
+    named, steered = list(service_cores), list(interrupt_cores)
     own_placement(named, steered)  # what is wrong is told before anybody is looked for
     series = fresh_seed() if seed is None else seed
     loads = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from test_json_forms import published as forms
+from json_keys import published as forms
 
 from sojourn.cli.published_keys import KEYS, published
 
