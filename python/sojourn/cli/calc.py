@@ -22,7 +22,10 @@ app = typer.Typer(no_args_is_help=True)
 def merge(
     models: Annotated[list[Path], typer.Argument(help="model files of one queue each")],
     servers: Annotated[int | None, typer.Option(help="of the merged queue; without: all of them")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: desks, merged_queue, merged_response_s, priorities, notes")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="print one JSON object: desks, merged_queue, merged_response_s, priorities, notes"),
+    ] = False,
 ) -> None:  # fmt: skip
     """Puts several queues in one line before all servers.
 
