@@ -183,7 +183,11 @@ def _asked(url: str, objective: str, out: Path, plan: Plan, name: str) -> dict[s
             break
         time.sleep(1)
     (out.parent / "capacity.log").write_text(done.stdout + done.stderr)
-    told = json.loads(done.stdout) if done.stdout.startswith("{") else {"no_answer_reason": done.stderr.strip().split("\n")[-1]}
+    told = (
+        json.loads(done.stdout)
+        if done.stdout.startswith("{")
+        else {"no_answer_reason": done.stderr.strip().split("\n")[-1]}
+    )
     return {**told, "wall_s": time.monotonic() - began, "exit": done.returncode}
 
 

@@ -57,7 +57,9 @@ def kv_proxy(
     with stopped_early():
         proxy = KvProxy(chosen, log=STANDARD_ERROR)
         also = f", metrics at http://{proxy.metrics}/metrics" if proxy.metrics else ""
-        watched = Watched("serve kv-proxy", proxy, told, as_json, counted=lambda: logged(thread_log, "completions"), version=2)
+        watched = Watched(
+            "serve kv-proxy", proxy, told, as_json, counted=lambda: logged(thread_log, "completions"), version=2
+        )
         watched.until_stopped(f"{proxy.url} -> {', '.join(server)} ({design}){also}; Ctrl-C ends it")
 
 

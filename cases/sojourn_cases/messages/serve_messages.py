@@ -65,7 +65,9 @@ def messages(
         service = MessageService(chosen, log=STANDARD_ERROR)
         try:
             counted = partial(logged, request_log and levels_of(request_log), "completions", "last")
-            watched = Watched("serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted, 2)
+            watched = Watched(
+                "serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted, 2
+            )
             watched.until_stopped(greeting(service.ready, service.url))
         finally:
             service.close()

@@ -31,7 +31,9 @@ def present(path: str, keys: dict[str, str]) -> str:
 def test_each_is_on_the_page_and_its_plain_name_is_not(verb: str) -> None:
     (form,) = [one for name, one in forms().items() if name.rpartition("/")[0] == f"sojourn.{verb.replace(' ', '-')}"]
     known = set(paths(form))
-    empty = {"cheapest_outside", "nearest", "least_regret", "least_most_regret"} if verb == "plan" else set()  # null there
+    empty = (
+        {"cheapest_outside", "nearest", "least_regret", "least_most_regret"} if verb == "plan" else set()
+    )  # null there
     for path in KEYS[verb]:
         if path.partition(".")[0] in empty and "." in path:
             continue
