@@ -133,7 +133,7 @@ def _light(
 
     def run(count: int) -> RunFolder:
         if count not in users:
-            raise ServiceError(f"no run with {count} users", "--from", "none is needed")
+            raise ServiceError(f"no run with {count} users", "--from-runs", "none is needed")
         return users[count]
 
     try:

@@ -32,7 +32,7 @@ Command = HttpCommand  # what `app` takes for this verb
 @with_options(HttpOptions, only=http.OF_ONE_REQUEST)
 def capacity(
     context: typer.Context,
-    url: Annotated[str, typer.Argument(help="http://host:port/path; with --from none", show_default=False)] = "",
+    url: Annotated[str, typer.Argument(help="http://host:port/path; with --from-runs none", show_default=False)] = "",
     recorded: Annotated[
         list[Path] | None,
         typer.Option("--from-runs", help="answers from run folders or observed windows, without any load", show_default=False),
