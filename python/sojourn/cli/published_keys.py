@@ -76,10 +76,10 @@ KEYS: dict[str, dict[str, str]] = {
         "metrics.more_if_as_seen": "further_runs_needed_if_as_measured",
     },
     "control over": {
-        "doubtful_minutes": "low_confidence_minutes",
-        "doubts": "low_confidence",
+        "doubtful_minutes": "uncertain_minutes",
+        "doubts": "uncertain",
         "doubts.why": "reason",
-        **_below("decisions", {**_SEEN, "busy": "busy_workers", "doubt": "low_confidence_reason"}),
+        **_below("decisions", {**_SEEN, "busy": "busy_workers", "doubt": "uncertain_reason"}),
     },
     "control replay": {**_below("decisions", {**_SEEN, "recorded": "recorded_workers"})},
     "cpu": {

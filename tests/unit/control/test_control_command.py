@@ -108,7 +108,7 @@ def test_replay_of_its_log(files: Path) -> None:
     assert run("replay", "own.toml", "logs/own-up-4").stdout.splitlines()[-1] == "15 of 15 decisions as recorded"
     other = json.loads(run("replay", "hpa.toml", "logs/own-up-4", "--json").stdout)["decisions"]
     assert len(other) == 15
-    assert {"recorded", "workers", "wanted", "why", "seen"} <= set(other[0])
+    assert {"recorded_workers", "workers", "wanted_workers", "reason", "observed"} <= set(other[0])
 
 
 @pytest.mark.parametrize(

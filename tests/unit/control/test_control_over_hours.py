@@ -66,7 +66,7 @@ def test_what_is_seen_is_erlangs() -> None:
     assert seen.response_s == pytest.approx(0.05 / (1 - 0.8**2)) and seen.in_system == pytest.approx(32 * 0.05 / 0.36)
 
 
-def test_minutes_of_low_confidence() -> None:
+def test_minutes_of_uncertain() -> None:
     """Three windows are missing; then the demand doubles, which the policy's CUSUM finds, and it is stale for five windows."""
     hours = day([120.0] * 40)
     gone = replace(hours, windows=tuple(one for k, one in enumerate(hours.windows) if k not in (20, 21, 22)))
