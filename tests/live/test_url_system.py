@@ -43,7 +43,8 @@ def test_its_resources_are_what_its_user_says(tmp_path: Path, port: int, shop: s
     })  # fmt: skip
     folder = run(UrlSystem(options, LOAD, Path.cwd()), tmp_path, page="other")
     metrics = Metrics.read(folder.path / "metrics.parquet")
-    assert 0.005 <= metrics.value("service_demand", "shop") <= 0.0085
+    # it computes 5 ms a page; the meter of CPU time is known to 2 % (benches/meters)
+    assert 0.98 * 0.005 <= metrics.value("service_demand", "shop") <= 0.0085
     assert folder.manifest["load"]["lanes"][0]["targets"][0]["url"].endswith("/other")
     assert shop.poll() is None, "it is not ours to end"
 
