@@ -22,6 +22,7 @@ from sojourn.capacity.steepness import steepness
 from sojourn.errors import SojournError
 from sojourn.fit import FitRuns, FittedModel
 from sojourn.fit.fit_runs import FitRun
+from sojourn.fit.sampling_error import delay_s, work_scv
 from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import predictor_of
 from sojourn.runs import request_times
@@ -87,7 +88,7 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
             found[k] = _no_smaller(runs[k], error)
             continue
         own = stated.get(k, runs[k].response_error)
-        found[k] = _with_error_of(runs[k], own if own > DISTURBED * common * error else common * error)
+        found[k] = _with_mean_error(runs[k], own if own > DISTURBED * common * error else common * error)
     return found
 
 
@@ -98,7 +99,7 @@ def _no_smaller(run: CapacityRun, error: float) -> CapacityRun:
     return replace(run, response_error=more * run.response_error, figure_errors=quantiles)
 
 
-def _with_error_of(run: CapacityRun, error: float) -> CapacityRun:
+def _with_mean_error(run: CapacityRun, error: float) -> CapacityRun:
     """`error` of its mean, without that of a late generator."""
     assert run.response_s is not None
     errors, factors = dict(run.figure_errors), dict(run.shortness)
@@ -145,11 +146,9 @@ def _error_by(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[
     predictor, mean = predictor_of(fitted, {}), Quantity("response_time")
     at_s, growth = steepness(predictor, rates_per_s, mean, DRAWS)
     network = fitted.model.network
-    delay = np.array([kind == "delay" for kind in network.kind])
-    demands_s = network.demands_s.sum(axis=1)
-    scv = float(network.scv[int(np.argmax(np.where(delay, -1.0, demands_s)))].max())
+    scv = work_scv(network)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (1 + scv) * growth + math.sqrt(scv) * np.maximum(1 - demands_s[delay].sum() / at_s, 0.0)
+        found = (1 + scv) * growth + math.sqrt(scv) * np.maximum(1 - delay_s(network) / at_s, 0.0)
     return np.asarray(np.where(np.isfinite(found), np.maximum(found, 0.0), 0.0))
 
 

@@ -70,7 +70,7 @@ def test_of_constant_service_and_of_a_delay() -> None:
 
 def test_of_models_that_are_averaged() -> None:
     """M/M/1 and M/D/1 with equal weights at half of saturation: the root of the mean square. R/S of M/D/1 is (2 - rho)/(2 - 2 rho), so that
-    g = rho (1/(1 - rho) - 1/(2 - rho)) = 1/3; without a variance of service the error is g. That of M/M/1 is 3."""
+    g = rho (1/(1 - rho) - 1/(2 - rho)) = 2/3; without a variance of service the error is g. That of M/M/1 is 3."""
     text = ONE.replace("{ free = true }", '{ kind = "deterministic", mean = { free = true } }')
     constant_s = {rate: (2 - rate / FULL) / (2 - 2 * rate / FULL) / FULL for rate in (50.0, 70.0, 85.0, 100.0)}
     runs = [mmm_run(rate, service_s=1 / FULL, delay_s=0.0, servers=1) for rate in constant_s]
@@ -79,7 +79,7 @@ def test_of_models_that_are_averaged() -> None:
         FitRuns([replace(run, means=own) for run, own in zip(runs, means, strict=True)]), sj.Model.parse(text), seed=1
     )
     both = replace(fitted(), alternatives=((0.5, constant),))
-    assert modelled_error(both, np.array([FULL / 2]))[0] == pytest.approx(math.sqrt((3**2 + (1 / 3) ** 2) / 2), rel=0.1)
+    assert modelled_error(both, np.array([FULL / 2]))[0] == pytest.approx(math.sqrt((3**2 + (2 / 3) ** 2) / 2), rel=0.1)
 
 
 def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
