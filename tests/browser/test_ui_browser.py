@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -29,9 +30,10 @@ from served_ui import (  # noqa: F401  (fixtures)
     settled,
     slide,
 )
-from ui_folder import BROKEN, MM1, line, study
+from ui_folder import BROKEN, MM1, line, run_folder, study
 
 pytestmark = WITHOUT
+SOJOURN = Path(sys.executable).parent / "sojourn"
 
 
 def test_the_token_leaves_the_address_and_a_reload_needs_none(opened: Open, served: Served) -> None:
@@ -101,6 +103,21 @@ def test_what_is_copied_is_a_command_that_can_be_typed(opened: Open) -> None:
     )
     page.get_by_role("button", name="Copy as Python").click()
     compile(page.locator(".copied").inner_text(), "copied", "exec")
+
+
+def test_what_is_copied_of_a_fitted_model_can_be_typed(opened: Open, folder: Path, tmp_path: Path) -> None:
+    for rate in range(10, 80, 10):
+        run_folder(tmp_path / f"runs/rate-{rate}", float(rate))
+    (tmp_path / "unknown.toml").write_text(MM1.replace("user = 0.01", "user = { free = true, start = 0.02 }"))
+    words = ["fit", str(tmp_path / "runs"), "--model", str(tmp_path / "unknown.toml"), "--out", str(folder / "fitted.toml")]
+    subprocess.run([SOJOURN, *words], check=True, capture_output=True)
+    page = opened("#/model/fitted.toml")
+    settled(page)
+    page.get_by_label("x axis").select_option("stations.cpu.servers")
+    page.get_by_role("button", name="Copy as command").click()
+    words = shlex.split(page.locator(".copied").inner_text())
+    assert words[:3] == ["sojourn", "predict", "fitted.toml"] and "rate_per_s=40" in words
+    subprocess.run([SOJOURN, *words[1:]], cwd=folder, check=True, capture_output=True)
 
 
 def test_a_changed_model_is_saved_as_a_new_file(opened: Open, folder: Path) -> None:

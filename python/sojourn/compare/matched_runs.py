@@ -209,7 +209,7 @@ def _blocks(
 
 def _nothing_in_common(a: Mapping[Condition, Any], b: Mapping[Condition, Any], names: tuple[str, str]) -> InputError:
     told = [
-        f"{name} has {_few([_at(key).strip() or 'no load' for key in own])}"
+        f"{name} ran {_few([_at(key).strip() or 'without load' for key in own])}"
         for name, own in zip(names, (a, b), strict=True)
     ]
     return InputError("; ".join(told), "compare", "measure both under the same load and factors")

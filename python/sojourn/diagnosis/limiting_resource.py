@@ -140,14 +140,13 @@ def _closed(order: Sequence[LoadLevel]) -> tuple[tuple[float, float] | None, boo
 
 
 def _full(top: LoadLevel, queue: tuple[float, float] | None, full: bool, busy: float | None) -> Rate | None:
-    """Where it is full: X/U of the limiting resource, or by the queue."""
+    """Where it is full: X/U of the limiting resource, or by the queue, which has the interval of both."""
     x = top.throughput_per_s
     if full:
         e = top.throughput_error
         return (x, None, None) if e is None else (x, x * (1 - 2 * e), x * (1 + 2 * e))
+    told = None if queue is None or top.users or queue[0] < LEAST else (x / queue[1], x / queue[0])
     if busy is not None:
-        return x / busy, None, None
-    if queue is None or top.users or queue[0] < LEAST:
-        return None
-    low, high = x / queue[1], x / queue[0]
-    return math.sqrt(low * high), low, high
+        value = x / busy
+        return (value, None, None) if told is None else (value, min(value, told[0]), max(value, told[1]))
+    return None if told is None else (math.sqrt(told[0] * told[1]), *told)

@@ -183,7 +183,7 @@ def _typed(model: Model, settings: Settings) -> dict[str, float | int]:
 def _values(model: Model, number: ModelNumber, most: float | None, points: int) -> list[float]:
     """From almost nothing to where the model is full, or beyond what was measured."""
     if number.whole:
-        last = max(round(1.6 * number.value), round(1.2 * (most or 0)), 8)
+        last = max(round(1.6 * number.value), round(1.2 * (most or 0)) if number.load else 0, 8)
         step = max(1, last // points)
         return [*range(1, last + 1, step)]
     top = number.high

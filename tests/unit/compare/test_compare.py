@@ -73,7 +73,7 @@ def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -
 
 
 def test_other_rates_are_refused_and_said() -> None:
-    with pytest.raises(InputError, match="A has at rate_per_s = 50; B has at rate_per_s = 60"):
+    with pytest.raises(InputError, match="A ran at rate_per_s = 50; B ran at rate_per_s = 60"):
         compare_values(side(A), side(A, 60))
 
 

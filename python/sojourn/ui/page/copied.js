@@ -7,10 +7,18 @@ function axisOf(page) {
   const axis = page.model.numbers.find(one => one.path === page.x);
   const now = page.settings[page.x] ?? axis.value;
   const step = Math.max(axis.whole ? 1 : now / 10, 1e-9);
-  return {axis, now, low: axis.whole ? 1 : number(now / 10), high: number(axis.whole ? 2 * now : 2 * now), step: number(axis.whole ? Math.max(1, Math.round(now / 10)) : step)};
+  return {axis, now, low: axis.whole ? 1 : number(now / 10), high: number(axis.whole ? Math.max(2 * now, now + 4) : 2 * now), step: number(axis.whole ? Math.max(1, Math.round(now / 10)) : step)};
 }
 
-const others = page => Object.entries(page.settings).filter(([path]) => path !== page.x);
+// What `predict` calls a number: the load of a single class is the factor that the runs had
+function factorOf(page, path) {
+  const [part, , field] = path.split(".");
+  const classes = new Set(page.model.numbers.filter(one => one.path.startsWith("classes.")).map(one => one.path.split(".")[1]));
+  const load = page.model.fitted && part === "classes" && classes.size === 1 ? {rate_per_s: "rate_per_s", population: "users"}[field] : null;
+  return load ?? path;
+}
+
+const others = page => Object.entries(page.settings).filter(([path]) => path !== page.x).map(([path, value]) => [factorOf(page, path), value]);
 const name = page => quoted(page.name);
 
 export function commandOf(page) {
