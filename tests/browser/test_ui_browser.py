@@ -3,7 +3,9 @@
 # ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -200,6 +202,23 @@ def test_a_study_says_what_is_left_and_what_was_predicted(opened: Open, folder: 
     )
     table = page.locator("table").first.inner_text()
     assert "16.7 ms" in table and "not yet run" in table  # 0.01 / (1 - 0.4)
+
+
+def test_a_study_that_runs_leads_to_the_run_that_is_being_recorded(opened: Open, folder: Path) -> None:
+    where = study(folder / "running")
+    run = where / "runs/rate-60"
+    run.mkdir()
+    manifest = {"format": "sojourn-run", "version": 1, "status": "running", "pid": os.getpid(), "factors": {"rate_per_s": 60.0}}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    (run / "latency.hlog").write_text(line(0, [10] * 4))
+    held = os.open(where, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)  # as a study does
+    page = opened("#/study/running%2Fshop-1")
+    page.get_by_text("running, about 30 s left").wait_for()  # two runs of 10 s and 20 s are over, and two are left
+    page.get_by_role("link", name="rate-60").click()
+    page.get_by_text("being recorded").wait_for()
+    page.get_by_text("4.00 /s").first.wait_for()
+    os.close(held)
 
 
 def test_two_tabs_do_not_disturb_each_other(opened: Open) -> None:

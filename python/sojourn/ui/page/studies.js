@@ -33,11 +33,13 @@ export function studyPage(_folder, [name]) {
 
 function view(now, name) {
   const of = now.planned ? ` of ${now.planned}` : "";
+  const running = now.live && now.runs.find(run => run.status === "running");
   const state = now.finished ? "finished" : now.live ? `running${left(now.left_s)}` : "not finished, and nobody is at it";
   return [
     el("h1", {}, now.name), el("p", {class: "status", role: "status"}, state),
     now.planned && el("progress", {max: now.planned, value: Math.min(now.complete, now.planned), "aria-label": "share of the runs that is over"}),
     el("dl", {class: "numbers"}, [["runs", `${now.complete}${of}`], ["not valid", now.invalid]].map(([what, value]) => el("div", {}, el("dt", {}, what), el("dd", {}, value)))),
+    running && el("p", {}, "being recorded now: ", link(at("run", running.name), running.name.split("/").pop())),
     now.verdict.length > 0 && el("section", {class: "verdict", "aria-label": "Verdict"}, el("p", {class: "headline"}, now.verdict[0]),
       now.verdict.length > 1 && el("details", {}, el("summary", {}, `${now.verdict.length - 1} more`), el("ul", {}, now.verdict.slice(1).map(line => el("li", {}, line))))),
     now.predictions.length > 0 && predicted(now.predictions),
