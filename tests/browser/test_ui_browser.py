@@ -111,7 +111,14 @@ def test_what_is_copied_of_a_fitted_model_can_be_typed(opened: Open, folder: Pat
     for rate in range(10, 80, 10):
         run_folder(tmp_path / f"runs/rate-{rate}", float(rate))
     (tmp_path / "unknown.toml").write_text(MM1.replace("user = 0.01", "user = { free = true, start = 0.02 }"))
-    words = ["fit", str(tmp_path / "runs"), "--model", str(tmp_path / "unknown.toml"), "--out", str(folder / "fitted.toml")]
+    words = [
+        "fit",
+        str(tmp_path / "runs"),
+        "--model",
+        str(tmp_path / "unknown.toml"),
+        "--out",
+        str(folder / "fitted.toml"),
+    ]
     subprocess.run([SOJOURN, *words], check=True, capture_output=True)
     page = opened("#/model/fitted.toml")
     settled(page)
@@ -208,7 +215,13 @@ def test_a_study_that_runs_leads_to_the_run_that_is_being_recorded(opened: Open,
     where = study(folder / "running")
     run = where / "runs/rate-60"
     run.mkdir()
-    manifest = {"format": "sojourn-run", "version": 1, "status": "running", "pid": os.getpid(), "factors": {"rate_per_s": 60.0}}
+    manifest = {
+        "format": "sojourn-run",
+        "version": 1,
+        "status": "running",
+        "pid": os.getppid(),
+        "factors": {"rate_per_s": 60.0},
+    }
     (run / "manifest.json").write_text(json.dumps(manifest))
     (run / "latency.hlog").write_text(line(0, [10] * 4))
     held = os.open(where, os.O_RDONLY)
