@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,15 @@ from reference import commands, pages, study_keys  # noqa: E402
 def test_generated_pages_are_what_the_code_says() -> None:
     stale = [path.name for path, text in pages.made().items() if not path.exists() or path.read_text() != text]
     assert stale == [], f"run `{pages.COMMAND}`, which writes these pages from the code"
+
+
+def test_nothing_of_the_machine_that_made_them_is_in_generated_pages() -> None:
+    text = "".join(pages.made().values())
+    assert [
+        name
+        for name in ("PATH", "HOME", "PWD")
+        if (value := os.environ.get(name, "")) not in ("", "/") and value in text
+    ] == []
 
 
 def test_every_verb_option_name_and_system_is_there() -> None:

@@ -57,8 +57,10 @@ class GuestParts:
             raise LabError(found, WHAT, f"run: apt-get install --no-install-recommends {' '.join(packages)}")
 
 
-def guest_parts(root: Path = Path("/"), searched: str = SEARCHED) -> GuestParts:
-    """What is installed here; of several kernels the newest, one for virtual machines first."""
+def guest_parts(root: Path = Path("/"), searched: str | None = None) -> GuestParts:
+    """What is installed here, of programs in the folders of `searched` [PATH]; of several kernels the newest, one for virtual machines
+    first."""
+    searched = SEARCHED if searched is None else searched
     version = _newest(root)
     busybox = _program("busybox", searched)
     return GuestParts(

@@ -44,12 +44,12 @@ class LoopDisk:
     server: WorkerProcess
 
 
-def check_machine(dev: Path = Path("/dev"), searched: str = SEARCHED) -> None:
-    """LabError where this machine cannot have one: no right, a program that is missing, no loop devices, no FUSE."""
+def check_machine(dev: Path = Path("/dev"), searched: str | None = None) -> None:
+    """LabError where this machine cannot have one: no right, a program that is missing from `searched` [PATH], no loop devices, no FUSE."""
     if os.geteuid() != 0:
         raise PermissionLacking(f"user {os.geteuid()} may not mount", WHAT, "run as root")
     for program, package in PACKAGES.items():
-        if shutil.which(program, path=searched) is None:
+        if shutil.which(program, path=SEARCHED if searched is None else searched) is None:
             raise LabError(f"{program}: no such command", WHAT, f"install the package {package}")
     for device, how in DEVICES.items():
         if not (dev / device).exists():
