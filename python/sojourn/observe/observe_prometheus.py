@@ -3,7 +3,8 @@
 Rates are the server's own `rate()`, which takes a counter that begins again for what it is, over the window itself. A window that lacks
 more than a tenth of the samples of the others with as many series is left out: scrapes that failed, a target that was gone for a
 part of it. A target that is gone for a whole window cannot be told from one that was taken away, so it is said where the number of series
-changes. A mean response time is the rate of the sum of times over that of their number; nothing here is made of quantiles.
+changes. A mean response time is the rate of the sum of times over that of their number, which a native histogram has too; nothing here
+is made of quantiles.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sojourn.observe.series_map import ClassSeries, ResourceSeries, SeriesMap
 
 Array = NDArray[np.float64]
 COVERED = 0.9  # of the samples that other windows have
+CLASSIC = "; of a classic histogram or a summary, give requests = NAME_count and seconds = NAME_sum"
 LEAST_SAMPLES = 4.0  # of a series in a window, for a rate over nearly all of it
 
 
@@ -69,13 +71,16 @@ class _Windows:
     def series(self, query: str) -> Array:
         return self.server.series(query, self.ends_s, self.length_s)
 
-    def rate(self, place: str, selector: str) -> Array:
-        """Of a counter, 1/s, all series of the selector together; NaN in windows with too few samples."""
+    def rate(self, place: str, selector: str, part: str = "") -> Array:
+        """Of a counter, 1/s, all series of the selector together; NaN in windows with too few samples. `part`: of a native histogram, the
+        function that gives its count or its sum."""
         samples = self.series(f"sum(count_over_time({selector}{self.over}))")
         count = self.series(f"count(count_over_time({selector}{self.over}))")
-        _check_samples(samples / count, place, selector, self.length_s)
+        _check_samples(samples / count, place, selector, self.length_s, CLASSIC if part else "")
         levels = np.unique(count[~np.isnan(count)])
-        if len(levels) > 1 and not place.endswith(".seconds"):  # of which the same was said of its requests
+        if (
+            len(levels) > 1 and not place.endswith(".seconds") and part != "histogram_sum"
+        ):  # of which the same was said of its requests
             self.changes.append(
                 f"{place}: {levels[0]:g} to {levels[-1]:g} series, by window: where a target was there and not scraped for a whole window, "
                 "the rate of that window is too low"
@@ -83,7 +88,9 @@ class _Windows:
         usual = np.full(len(count), np.nan)
         for level in levels:
             usual[count == level] = np.median(samples[count == level])
-        rate = self.series(f"sum(rate({selector}{self.over}))")
+        rate = self.series(f"{part}(sum(rate({selector}{self.over})))")
+        if part and np.isnan(rate).all():
+            raise InputError(f"{selector} is no native histogram", place, CLASSIC.removeprefix("; "))
         return np.where(samples >= COVERED * usual, rate, np.nan)
 
 
@@ -102,14 +109,20 @@ def _means(rate_per_s: float, seconds_per_s: float) -> ClassMeans:
 
 def _class(seen: _Windows, name: str, one: ClassSeries) -> tuple[Array, Array]:
     """Answers a second, and seconds of response time a second."""
-    rate = seen.rate(f"classes.{name}.requests", one.requests)
-    total = seen.rate(f"classes.{name}.seconds", one.seconds) * one.unit_s
+    if one.histogram:
+        place = f"classes.{name}.histogram"
+        rate, total = (seen.rate(place, one.histogram, part) for part in ("histogram_count", "histogram_sum"))
+    else:
+        rate = seen.rate(f"classes.{name}.requests", one.requests)
+        total = seen.rate(f"classes.{name}.seconds", one.seconds)
+    total = total * one.unit_s
     return np.where(np.isnan(total), np.nan, rate), total
 
 
-def _check_samples(samples: Array, place: str, selector: str, window_s: float) -> None:
+def _check_samples(samples: Array, place: str, selector: str, window_s: float, hint: str) -> None:
     if np.isnan(samples).all():
-        raise InputError(f"{selector} has no sample between --from and --to", place, "mend the selector, or the times")
+        remedy = f"mend the selector, or the times{hint}"
+        raise InputError(f"{selector} has no sample between --from and --to", place, remedy)
     usual = float(np.nanmedian(samples))
     if usual < LEAST_SAMPLES:
         remedy = f"give --window {window_s * LEAST_SAMPLES / usual:.0f}s or longer"

@@ -86,6 +86,9 @@ class PrometheusServer:
             raise self._odd(f"no result for {query}")
         if len(result) > 1:
             raise InputError(f"{len(result)} series for {query}", self.name, "sum them, or give more labels in the map")
+        if any(isinstance(one, Mapping) and "histograms" in one for one in result):
+            remedy = "in the map, give histogram = SELECTOR in place of requests and seconds"
+            raise InputError(f"a native histogram for {query}", self.name, remedy)
         try:
             found = [(float(t), float(v)) for one in result for t, v in one["values"]]
         except (KeyError, TypeError, ValueError, OverflowError):

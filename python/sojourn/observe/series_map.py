@@ -5,6 +5,9 @@ requests = 'http_server_request_duration_seconds_count{http_route="/checkout"}' 
 seconds = 'http_server_request_duration_seconds_sum{http_route="/checkout"}'       # counter of their response times
 unit = "s"                                                                         # of `seconds`: s (usual), ms, us
 
+[classes.search]
+histogram = 'http_server_request_duration_seconds{http_route="/search"}'           # a native histogram has both
+
 [resources.cpu]
 busy = 'node_cpu_seconds_total{mode!~"idle|iowait"}'                               # counter of seconds in use, of all cores
 cores = 'count(node_cpu_seconds_total{mode="idle"})'                               # a number, or a query
@@ -27,16 +30,18 @@ from sojourn.units import UNITS_S
 
 REMEDY = "give a map file; `sojourn observe prometheus://HOST:9090 --suggest-metric-map` writes a first one"
 UNITS = {name: UNITS_S[name] for name in ("s", "ms", "us")}
-OF_CLASS, OF_RESOURCE = ("requests", "seconds", "unit"), ("busy", "gauge", "cores")
+OF_CLASS, OF_RESOURCE = ("requests", "seconds", "histogram", "unit"), ("busy", "gauge", "cores")
 
 
 @dataclass(frozen=True)
 class ClassSeries:
-    """Selectors of two counters: answers, and the sum of their response times in `unit_s` (s)."""
+    """Selectors of two counters: answers, and the sum of their response times in `unit_s` (s). `histogram`: of a native histogram,
+    which has both, the other two empty."""
 
-    requests: str
-    seconds: str
+    requests: str = ""
+    seconds: str = ""
     unit_s: float = 1.0
+    histogram: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,17 @@ def _tables(data: Mapping[str, Any], kind: str, wrong: Any) -> dict[str, dict[st
 
 
 def _class(name: str, table: Mapping[str, Any], wrong: Any) -> ClassSeries:
+    counters = [key for key in ("requests", "seconds") if key in table]
+    if "histogram" in table and counters:
+        remedy = "give the one: a native histogram has the number of answers and the sum of their times"
+        raise wrong(f"both histogram and {counters[0]}", f"classes.{name}", remedy)
     for key in ("requests", "seconds"):
-        if key not in table:
+        if key not in table and "histogram" not in table:
             raise wrong(f"no {key}", f"classes.{name}", f"add {key}, the selector of a counter")
     unit = table.get("unit", "s")
     if unit not in UNITS:
         raise wrong(repr(unit), f"classes.{name}.unit", f"use {', '.join(UNITS)}")
-    return ClassSeries(table["requests"], table["seconds"], UNITS[unit])
+    return ClassSeries(table.get("requests", ""), table.get("seconds", ""), UNITS[unit], table.get("histogram", ""))
 
 
 def _resource(name: str, table: Mapping[str, Any], wrong: Any) -> ResourceSeries:

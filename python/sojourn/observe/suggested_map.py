@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
+
+import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.observe.prometheus_http import PrometheusServer, selectors
 from sojourn.observe.request_log import plain_name
 
 TIMES = re.compile(r"(?P<base>.*(duration|latency|response_time|request_time|elapsed).*)_sum")
+NATIVE = re.compile(
+    r".*(duration|latency|response_time|request_time|elapsed).*(?<!_sum)(?<!_count)(?<!_bucket)(?<!_total)"
+)
+MOST_ASKED = 20  # names that may be native histograms: a name does not say
 ROUTES = ("http_route", "route", "handler", "path", "endpoint", "method", "rpc_method", "http_request_method")
 FIRST = ("http_server_request_duration", "http_server_duration", "http_request_duration")
 OWN = ("prometheus_", "net_conntrack_", "go_", "promhttp_", "scrape_")  # of the server itself
@@ -34,12 +41,14 @@ def suggested_map(server: PrometheusServer) -> str:
     there = set(names)
     bases = [m["base"] for name in names if (m := TIMES.fullmatch(name)) and f"{m['base']}_count" in there]
     bases = sorted((b for b in bases if not b.startswith(OWN)), key=lambda base: (_rank(base), base))
+    native = [] if bases else _native(server, names)
+    bases = bases or native
     if not bases:
-        said = f"no pair …_count and …_sum of response times among {len(names)} names ({selectors(names)})"
+        said = f"no native histogram and no pair …_count and …_sum of response times among {len(names)} names ({selectors(names)})"
         raise InputError(said, server.name, "write the map by hand: docs/howto/from-prometheus.md")
     lines = ["# A guess from names: check each selector, and that classes are requests that are alike."]
     lines += [f"# also there: {other}" for other in bases[1:6]]
-    lines += _classes(server, bases[0])
+    lines += _classes(server, bases[0], bool(native))
     found = next((one for one in CPU if one[0] in there), None)
     if found:
         _, busy, cores = found
@@ -55,13 +64,21 @@ def suggested_map(server: PrometheusServer) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _native(server: PrometheusServer, names: Sequence[str]) -> list[str]:
+    """Native histograms of the last day among names of times, the likeliest first."""
+    likely = sorted((n for n in names if NATIVE.fullmatch(n) and not n.startswith(OWN)), key=lambda n: (_rank(n), n))
+    now = np.array([time.time()])
+    rates = {n: server.series(f"count(histogram_count(rate({n}[1d])))", now, 60.0) for n in likely[:MOST_ASKED]}
+    return [name for name, found in rates.items() if found[0] > 0]
+
+
 def _rank(base: str) -> int:
     return next((i for i, start in enumerate(FIRST) if base.startswith(start)), len(FIRST))
 
 
-def _classes(server: PrometheusServer, base: str) -> Iterable[str]:
+def _classes(server: PrometheusServer, base: str, native: bool) -> Iterable[str]:
     unit = "ms" if base.endswith(("_milliseconds", "_ms")) else "us" if base.endswith(("_microseconds", "_us")) else "s"
-    label, values = _routes(server, f"{base}_count")
+    label, values = _routes(server, base if native else f"{base}_count")
     taken: set[str] = set()
     for value in values or [""]:
         matcher = f"{{{label}={json.dumps(value)}}}" if label else ""
@@ -71,8 +88,11 @@ def _classes(server: PrometheusServer, base: str) -> Iterable[str]:
         taken.add(name)
         yield ""
         yield f"[classes.{name}]"
-        yield f"requests = {_text(f'{base}_count{matcher}')}"
-        yield f"seconds = {_text(f'{base}_sum{matcher}')}"
+        if native:
+            yield f"histogram = {_text(f'{base}{matcher}')}"
+        else:
+            yield f"requests = {_text(f'{base}_count{matcher}')}"
+            yield f"seconds = {_text(f'{base}_sum{matcher}')}"
         if unit != "s":
             yield f'unit = "{unit}"'
 

@@ -60,19 +60,20 @@ def open_metrics(start_s: float, hours: float, reset_at: int | None = None, gap:
 
 
 @contextmanager
-def prometheus(folder: Path, text: str) -> Iterator[str]:
-    """Its address, `127.0.0.1:port`, while it runs in `folder`."""
+def prometheus(folder: Path, text: str = "", *more: str) -> Iterator[str]:
+    """Its address, `127.0.0.1:port`, while it runs in `folder`. `more`: arguments of its command line."""
     server, tool = program("prometheus"), program("promtool")
-    (folder / "day.txt").write_text(text)
-    blocks = [tool, "tsdb", "create-blocks-from", "openmetrics", str(folder / "day.txt"), str(folder / "data")]
-    made = subprocess.run(blocks, capture_output=True, text=True, timeout=120, check=False)
-    assert made.returncode == 0, made.stderr
+    if text:
+        (folder / "day.txt").write_text(text)
+        blocks = [tool, "tsdb", "create-blocks-from", "openmetrics", str(folder / "day.txt"), str(folder / "data")]
+        made = subprocess.run(blocks, capture_output=True, text=True, timeout=120, check=False)
+        assert made.returncode == 0, made.stderr
     (folder / "prometheus.yml").write_text("scrape_configs: []\n")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     command = [server, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-               "--storage.tsdb.retention.time=10y", f"--web.listen-address={address}"]  # fmt: skip
+               "--storage.tsdb.retention.time=10y", f"--web.listen-address={address}", *more]  # fmt: skip
     with (folder / "log.txt").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
             _ready(address, process, folder / "log.txt")

@@ -23,9 +23,15 @@ def test_units_cores_and_gauges(tmp_path: Path) -> None:
     assert found.resources == {"cpu": ResourceSeries("b", "", 4.0), "disk": ResourceSeries("", "g", 1.0)}
 
 
+def test_a_native_histogram_has_both(tmp_path: Path) -> None:
+    found = read_map(_file(tmp_path, "[classes.a]\nhistogram = 'h'\nunit = 'ms'\n"))
+    assert found.classes == {"a": ClassSeries(unit_s=1e-3, histogram="h")}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (CLASS + "histogram = 'h'\n", r"classes\.a: both histogram and requests"),
         ("", "no class"),
         ("[clases.a]\n", "clases"),
         ("[classes.a]\nrequests = 'x'\n", "no seconds"),
