@@ -40,6 +40,10 @@ class RateInterval:
         high = None if above is None else self.value * math.exp(above)
         return RateInterval(self.value, self.value * math.exp(-below), high)
 
+    def further_low(self, times: float) -> float:
+        """Lower end of an interval whose logarithm goes `times` as far below the value."""
+        return self.value * (self.low / self.value) ** times if self.value > 0 else self.low
+
     def side_of(self, rate_per_s: float) -> bool | None:
         """Whether all of it is at or above a rate (True) or below (False); None where it holds that rate."""
         if self.low >= rate_per_s:

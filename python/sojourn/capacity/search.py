@@ -36,6 +36,7 @@ FIT_S = 5.0  # that a fit takes beside a run, before one is known
 MORE_BESIDE = 1.5  # times what it took until now: the last fit has the most runs, and the report comes after it
 STEP = 1.5  # the next rate over the highest, where no model says more
 MOST_BUSY = 0.8  # of what was watched, at the next rate, before there is a model
+SURER = 1.41  # times as far below saturation as the end of its interval: one of 98 % where that is one of 90 %
 MOST_FULL = 0.9  # of the lower end of saturation; of what a few users say of it, the upper end once there is a model
 BELOW_FULL = 0.8  # of a rate of which more came than left
 SAME = 0.02  # rates that differ by less are one
@@ -220,7 +221,8 @@ class _Search:
         if few is not None and few.high is not None and not self.limits.saturate:
             ends.append(MOST_FULL * (few.low if self.known.saturation is None else few.high))
         if self.known.saturation is not None and not self.limits.saturate:
-            ends.append(max(MOST_FULL * self.known.saturation.low, BEGIN[-1] * few.low if few else 0.0))
+            least = self.known.saturation.further_low(SURER)
+            ends.append(max(MOST_FULL * least, BEGIN[-1] * few.low if few else 0.0))
         elif watched := full_at(self.folders):  # less than a few users had it bears in any case
             ends.append(max(MOST_BUSY * watched[0][0], BEGIN[-1] * self.light.borne_per_s))
         return max(min(ends), 1e-3)

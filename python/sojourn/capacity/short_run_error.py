@@ -22,7 +22,7 @@ from sojourn.capacity.steepness import steepness
 from sojourn.errors import SojournError
 from sojourn.fit import FitRuns, FittedModel
 from sojourn.fit.fit_runs import FitRun
-from sojourn.fit.sampling_error import delay_s, work_scv
+from sojourn.fit.sampling_error import delay_s, of_one_request, work_scv
 from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import predictor_of
 from sojourn.runs import request_times
@@ -139,17 +139,13 @@ def modelled_error(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDA
 
 
 def _error_by(fitted: FittedModel, rates_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """That by a single model: (1 + c²)g + c q, where g = d ln R/d ln rate, R the mean, c² is of the service at the station with the largest
-    demand, and q the share of R that is no pure delay. For M/M/1 it is exact: (1 + rho)/(1 - rho) (D. J. Daley, The Serial Correlation
-    Coefficients of Waiting Times in a Stationary Single Server Queue, J. Austral. Math. Soc. 8 (1968), 683-699); near saturation that of
-    M/G/1; where nobody waits that of independent times. 0 where the model is full."""
+    """That by a single model; 0 where it is full."""
     predictor, mean = predictor_of(fitted, {}), Quantity("response_time")
     at_s, growth = steepness(predictor, rates_per_s, mean, DRAWS)
     network = fitted.model.network
-    scv = work_scv(network)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (1 + scv) * growth + math.sqrt(scv) * np.maximum(1 - delay_s(network) / at_s, 0.0)
-    return np.asarray(np.where(np.isfinite(found), np.maximum(found, 0.0), 0.0))
+        waits = 1 - delay_s(network) / at_s
+    return of_one_request(growth, work_scv(network), waits)
 
 
 def with_their_errors(fit_runs: FitRuns, runs: Sequence[CapacityRun]) -> FitRuns:
