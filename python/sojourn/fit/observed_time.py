@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ObservedTime:
-    """Of a window that was observed, Unix times: when it ends, and when the service last changed before it, 0 where that was not seen."""
+    """Of a window that was observed, Unix times: when it ends, and when the service last changed in its record, or 0."""
 
     until_s: float
     changed_s: float = 0.0
@@ -33,13 +33,24 @@ def until_s(windows: Sequence[ObservedTime | None]) -> float:
 
 def notes(windows: Sequence[ObservedTime | None]) -> list[str]:
     """What a fit of them says of its hours."""
-    end_s = until_s(windows)
-    return [f"fitted to {len(windows)} windows, the last until {moment(end_s)}"] if end_s else []
+    end_s, changed_s = until_s(windows), last_change_s(windows)
+    found = [f"fitted to {len(windows)} windows, the last until {moment(end_s)}"] if end_s else []
+    if changed_s and changed_s >= end_s:
+        found.append(
+            f"the service changed at {moment(changed_s)}, after these windows, so that the fit is stale: observe again when there are "
+            "more windows since then"
+        )
+    return found
+
+
+def last_change_s(windows: Sequence[ObservedTime | None]) -> float:
+    """Unix time; 0 where no change was seen."""
+    return max((one.changed_s for one in windows if one), default=0.0)
 
 
 def stale(windows: Sequence[ObservedTime | None], fitted_until_s: float) -> list[str]:
     """A line where the service changed after what a fit has seen, which ended at `fitted_until_s`; none for a fit of load tests (0)."""
-    changed_s = max((one.changed_s for one in windows if one), default=0.0)
+    changed_s = last_change_s(windows)
     if not fitted_until_s or changed_s < fitted_until_s:
         return []
     return [

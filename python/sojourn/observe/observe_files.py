@@ -42,8 +42,8 @@ class ObservedService:
 
     @property
     def changed_s(self) -> float | None:
-        """When the part that is fitted began with a change of the service, Unix time; None where there was none."""
-        return self.windows[self.parts.start].start_s if self.parts and self.parts.start else None
+        """When the service last changed in this record, Unix time; None where no change was seen."""
+        return self.parts.changes[-1].at_s if self.parts and self.parts.changes else None
 
     @property
     def used(self) -> Sequence[ObservedWindow]:

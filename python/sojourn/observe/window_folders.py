@@ -44,8 +44,8 @@ def write_windows(
     changed_s: float | None = None,
 ) -> list[Path]:  # fmt: skip
     """One folder a window, named by its start (UTC), in the order of `windows`. `capacity`: resource → servers or cores; 1 where it is not
-    named. `source`: where it was observed. `reasons`: number of a window → why it is not valid. `changed_s`: Unix time of the change
-    that these are observed since, where there was one.
+    named. `source`: where it was observed. `reasons`: number of a window → why it is not valid. `changed_s`: Unix time of the last
+    change of the service in these windows, where there was one.
 
     Raises:
         RunFolderError: a folder is there, or cannot be written; then none of them is left.

@@ -107,3 +107,9 @@ def test_observe_cuts_the_record_and_calls_an_earlier_fit_stale(tmp_path: Path) 
     again = run("fit", str(late), "--model", str(late / "model.toml"), "--out", str(tmp_path / "new.toml"))
     assert "left out: 60 runs: before a change" in again and "fitted to 29 windows" in again
     assert "the fit is stale" in run("validate", str(late), "--model", str(fitted))
+    # five minutes after the change there are too few windows to fit
+    recent, old = tmp_path / "recent", tmp_path / "old.toml"
+    run("observe", str(log), str(cpu), "--to", "65m", "--out", str(recent))
+    told = run("fit", str(recent), "--model", str(recent / "model.toml"), "--out", str(old))
+    assert "fitted to 60 windows" in told
+    assert "changed at 2023-11-14 23:13:20Z, after these windows, so that the fit is stale" in " ".join(told.split())
