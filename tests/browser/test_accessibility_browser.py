@@ -25,7 +25,9 @@ from served_ui import (  # noqa: F401  (fixtures)
 from ui_folder import MM1, run_folder, study, work_folder
 
 from sojourn.cli.app import command_line
+from sojourn.model import Model
 from sojourn.report import write_html
+from sojourn.simulate.simulated_run import as_run
 
 pytestmark = WITHOUT
 
@@ -33,7 +35,8 @@ REASON = "disturbed: other processes used 11.9% of a core; at most 2.5%; end the
 # a page of the workbench → what must be there before it is looked at
 PAGES = {
     "#/": "section.series .bar >> nth=4",
-    "#/run/runs%2Frate-20": "article figure [data-drawn]",
+    "#/run/runs%2Frate-20": "article table",
+    "#/run/simulated": "article figure [data-drawn]",
     "#/run/runs%2Frate-20/runs%2Frate-40/runs%2Frate-60/runs%2Frate-90": "article figure [data-drawn]",
     "#/compare/runs%2Frate-20/runs%2Frate-60": ".beside",
     "#/models": "ul.plain a",
@@ -59,6 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_folder(where / "runs" / f"rate-{rate:g}", rate)
     run_folder(where / "runs" / "rate-90", 90.0, valid=False, reasons=[REASON])
     study(where / "studies")
+    as_run(Model.parse(MM1), where / "simulated", until_s=40.0)
     (where / "unknown.toml").write_text(MM1.replace("user = 0.01", "user = { free = true, start = 0.02 }"))
     said("fit", where / "runs", "--model", where / "unknown.toml", "--out", where / "fitted.toml")
     return where
@@ -75,7 +79,7 @@ def served(folder: Path) -> Any:
 def reports(folder: Path) -> dict[str, Path]:
     runs, made = folder / "runs", {name: folder / f"{name}.html" for name in REPORTS}
     write_html(sample.document(), made["all-blocks"])
-    said("report", runs / "rate-40", "--out", made["one-run"])
+    said("report", folder / "simulated", "--out", made["one-run"])
     said("report", runs, "--out", made["runs"])
     said("report", runs, "--model", folder / "fitted.toml", "--out", made["model"])
     rows = [f"{cores},{cache},{10 * cores + cache + k}" for cores in (1, 2) for cache in (0, 1) for k in (0, 1)]

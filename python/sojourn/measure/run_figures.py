@@ -1,4 +1,4 @@
-"""What run folders look like: response times, throughput and utilisation against the load, failures over time."""
+"""What run folders look like: response times, throughput and utilisation against the load, of one run over its time; failures over time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.diagnosis import Diagnosis
 from sojourn.diagnosis.load_levels import load_of, read_level, setting_of
+from sojourn.measure.one_run_figures import one_run_section
 from sojourn.report import Figure, Section, Series, Text
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import quantile_name
@@ -22,8 +23,8 @@ Table: TypeAlias = "list[tuple[float, pl.DataFrame]]"  # load → metrics of a r
 
 
 def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) -> Section | None:
-    """Figures against the rate or the users; None where no run has Metrics. Of open and closed loops together the open ones
-    are drawn."""
+    """Figures against the rate or the users, of one run over its time; None where no run has Metrics. Of open and closed loops together
+    the open ones are drawn."""
     runs = [run for run in runs if axis_label([run]) == RATE] or runs
     groups: dict[str, Table] = {}
     for run in sorted(runs, key=load_of):
@@ -31,6 +32,8 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
             groups.setdefault(setting_of(run), []).append((load_of(run), frame))
     if not groups:
         return None
+    if len(runs) == 1:
+        return one_run_section(runs[0], [*_busy(groups), *_watched(runs)])
     label = axis_label(runs)
     marks = tuple((at, "full") for at in _full(groups, found)) if label == RATE else ()
     figures = (

@@ -38,7 +38,7 @@ def runs_document(paths: Sequence[Path], model: Section | None = None, full_per_
         status="warn" if invalid else "ok",
         sections=tuple(section for section in sections if section is not None),
         footer={"kernel": str(runs[0].manifest.get("machine", {}).get("kernel", "")), "runs": str(len(runs))},
-        numbers=_numbers(found),
+        numbers=_of_one_run(runs[0]) if len(runs) == 1 else _numbers(found),
     )
 
 
@@ -52,6 +52,15 @@ def _numbers(found: Mapping[str, Diagnosis]) -> tuple[tuple[str, str], ...]:
     if one.full_per_s is not None:
         told.append((interval(*one.full_per_s, "1/s"), "where it is full"))
     return tuple(told)
+
+
+def _of_one_run(run: RunFolder) -> tuple[tuple[str, str], ...]:
+    known = _known(run)
+    told = (
+        (seconds, ("response_time", None), "mean response time"), (seconds, ("response_time_quantile", 0.99), "99 % are answered within"),
+        (per_second, ("throughput", None), "are answered"),
+    )  # fmt: skip
+    return tuple((shown(known[key]), what) for shown, key, what in told if known.get(key) is not None)
 
 
 def _came_out(found: Mapping[str, Diagnosis], valid: int, count: int) -> list[str]:
@@ -95,17 +104,22 @@ def validity_rule(runs: Sequence[RunFolder]) -> str:
 def _row(run: RunFolder) -> tuple[str, ...]:
     load = load_of(run)
     users = "users" in run.manifest.get("factors", {})
-    frame = run.metrics().frame if run.has("metrics") else None
-    known: dict[tuple[str, float | None], float] = {}
-    if frame is not None:
-        whole = frame.filter((frame["station"] == "") & (frame["class"] == ""))
-        known = {(r["metric"], r["q"]): r["value"] for r in whole.iter_rows(named=True)}
+    known = _known(run)
     return (
         run.path.name, f"{load:g} users" if users else per_second(load), per_second(known.get(("throughput", None))),
         seconds(known.get(("response_time", None))), *(seconds(known.get(("response_time_quantile", q))) for q in (0.5, 0.9, 0.99)),
         percent(run.manifest.get("checks", {}).get("failed share")),
         "yes" if run.manifest.get("valid") else "no",
     )  # fmt: skip
+
+
+def _known(run: RunFolder) -> dict[tuple[str, float | None], float]:
+    """Metrics of the whole run, by name and quantile."""
+    if not run.has("metrics"):
+        return {}
+    frame = run.metrics().frame
+    whole = frame.filter((frame["station"] == "") & (frame["class"] == ""))
+    return {(r["metric"], r["q"]): r["value"] for r in whole.iter_rows(named=True)}
 
 
 def where_section(runs: Sequence[RunFolder]) -> Section:

@@ -30,6 +30,7 @@ from sojourn.report.figure_files import to_svg
 from sojourn.report.vega_script import vega_script
 from sojourn.terminal import shown
 
+UNFOLDED, NEXT = 2, "next: "  # lines of a verdict that do not fold; how a line begins that says what to do
 WIDTH_PX = 824  # of a figure on a wide screen, as the style sheet has it
 
 
@@ -45,6 +46,7 @@ def render_html(document: Document) -> str:
         line=lambda text: _spans(markup.spans(text)),
         rows=cell_text.text_rows,
         numeric=cell_text.numeric_columns,
+        verdict_parts=_verdict_parts,
         drawing=lambda figure: Markup(_drawing(figure, names[id(figure)])),
         island=_island(document),
         light=LIGHT,
@@ -53,6 +55,15 @@ def render_html(document: Document) -> str:
         scripts=[Markup(s) for s in scripts],
         script_hashes=[_csp_hash(s) for s in scripts],
     )
+
+
+def _verdict_parts(document: Document) -> tuple[list[str], list[str]]:
+    """Of the lines after the headline: what to do next, which is seen at once, and the rest, which folds; few lines do not fold."""
+    rest = list(document.verdict[1:])
+    if len(rest) <= UNFOLDED:
+        return rest, []
+    ahead = [line for line in rest if line.strip().startswith(NEXT)]
+    return ahead, [line for line in rest if line not in ahead]
 
 
 def write_html(document: Document, path: Path | str) -> Path:

@@ -13,7 +13,7 @@ from sojourn.fit.fit_report import model_section
 from sojourn.measure.run_report import runs_document
 from sojourn.model.unknown_parameters import replaced
 from sojourn.report import Document, Figure, Table, Text, render_html
-from sojourn.runs.run_folder import run_folders
+from sojourn.runs.run_folder import RunFolder, run_folders
 from sojourn.simulate.simulated_folder import write_run
 from sojourn.simulate.simulated_run import as_run
 
@@ -84,7 +84,35 @@ def test_its_two_numbers_and_a_closed_loop_beside_open_ones(runs: Path, tmp_path
     as_run(closed, tmp_path / "loop", until_s=50.0)
     drawn = figures(runs_document([*paths, tmp_path / "loop"]))
     assert drawn["response"].x_label == "requests per second" and len(drawn["response"].series[0].x) == 4
-    assert figures(runs_document([tmp_path / "loop"]))["response"].x_label == "users"
+    as_run(replaced(closed, {"classes.user.population": 4}), tmp_path / "loop-4", until_s=50.0)
+    assert figures(runs_document([tmp_path / "loop", tmp_path / "loop-4"]))["response"].x_label == "users"
+
+
+def test_one_run_is_drawn_over_its_time(tmp_path: Path) -> None:
+    """Requests each 10 ms for 30 s; an answer takes 2 ms, in the second from 15 s on 20 ms."""
+    due = np.arange(0.0, 30.0, 0.01)
+    slow = (due >= 15) & (due < 16)
+    write_run(
+        tmp_path / "rate-100",
+        manifest={"name": "rate-100", "factors": {"rate_per_s": 100.0}, "duration_s": 30.0},
+        requests={"intended_s": due, "done_s": due + np.where(slow, 0.02, 0.002)},
+    )
+    document = runs_document([tmp_path / "rate-100"])
+    drawn = figures(document)
+    assert list(drawn)[:3] == ["response-over-time", "distribution", "throughput-over-time"]
+    for one in drawn["response-over-time"].series:
+        for x, y in zip(one.x, one.y, strict=True):
+            assert x is not None and (y is None or y == pytest.approx(20 if 15 < x < 16 else 2, rel=1e-3))
+    (shares,) = drawn["distribution"].series
+    longer = np.interp(10.0, np.array(shares.x, float), np.array(shares.y, float))
+    window = RunFolder.open(tmp_path / "rate-100").manifest["window_s"]
+    counted = (due >= window[0]) & (due <= window[1])
+    assert longer == pytest.approx(slow[counted].mean(), rel=0.1)
+    (answers,) = drawn["throughput-over-time"].series
+    assert np.median(np.array(answers.y, float)) == pytest.approx(100, rel=0.03)
+    mean = 2.0 + 18.0 * float(slow[counted].mean())
+    assert [what for _, what in document.numbers] == ["mean response time", "99 % are answered within", "are answered"]
+    assert float(document.numbers[0][0].split()[0]) == pytest.approx(mean, rel=0.01)
 
 
 def test_measured_against_predicted(runs: Path) -> None:

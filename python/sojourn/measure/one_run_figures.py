@@ -1,0 +1,122 @@
+"""One run drawn: response times and answers over its time, the distribution of response times, and how busy each resource was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sojourn.report import Figure, Section, Series, Table
+from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
+from sojourn.runs.run_folder import RunFolder
+from sojourn.units import percent, quantile_name, seconds
+
+OVER_TIME = "seconds since the run began"
+QUANTILES = (0.5, 0.9, 0.99)
+MOST_BINS, LEAST_IN_BIN = 60, 20  # of the time of the run; answers in a bin, on average
+POINTS = 120  # of the drawn distribution
+WIDE = 20.0  # the longest response time over the median from which its axis is logarithmic
+CLIENT = 0.95  # of the mean response time: where requests are sent so much later than due that it is told
+
+
+def one_run_section(run: RunFolder, busy: Sequence[Series]) -> Section | None:
+    """`busy`: busy shares, a series of one point for each resource. Of a run whose requests were not recorded, this table alone."""
+    figures = _figures(run)
+    rows = tuple(_busy_row(one) for one in busy if one.y and one.y[0] is not None)
+    columns = ("", "busy share", "90 % interval") if any(row[-1] for row in rows) else ("", "busy share")
+    tables = (Table("How busy", columns, tuple(row[: len(columns)] for row in rows)),) if rows else ()
+    return Section("What was measured", "", (*figures, *tables)) if figures or tables else None
+
+
+def _busy_row(one: Series) -> tuple[str, str, str]:
+    low, high = (ends[0] if ends else None for ends in (one.low, one.high))
+    known = low is not None and high is not None
+    return one.name, percent(one.y[0]), f"{percent(low)} … {percent(high)}" if known else ""
+
+
+def _figures(run: RunFolder) -> tuple[Figure, ...]:
+    requests = request_times(run, ("end_s", "failure"))
+    if requests is None or requests.is_empty():
+        return ()
+    good = succeeded(requests)
+    if good.height < 2 * LEAST_IN_BIN:
+        return ()
+    first, last = float(requests["intended_s"][0]), float(requests["intended_s"][-1])
+    begin_s, end_s = run.manifest.get("window_s") or (first, last)
+    counted = response_s(in_window(good, (begin_s, end_s))).to_numpy()
+    times = response_s(good).to_numpy()
+    edges = np.linspace(0.0, max(last - first, 1e-9), min(MOST_BINS, good.height // LEAST_IN_BIN) + 1)
+    marks = ((begin_s - first, "counted from here"),) if begin_s > first else ()
+    drawn = [
+        Figure(
+            "response-over-time", "Response time over time", OVER_TIME, "ms",
+            tuple(_over_time(good["intended_s"].to_numpy() - first, times, edges)), _note(run), vlines=marks,
+            y_limits=(0.0, None),
+        )
+    ]  # fmt: skip
+    if len(counted) >= LEAST_IN_BIN:
+        drawn.append(distribution(counted))
+    count, _ = np.histogram(good["end_s"].to_numpy() - first, edges)
+    answers = Series("answers", _middles(edges), (count * run.sample_every / np.diff(edges)).tolist())
+    drawn.append(
+        Figure(
+            "throughput-over-time",
+            "Answers over time",
+            OVER_TIME,
+            "answers per second",
+            (answers,),
+            vlines=marks,
+            y_limits=(0.0, None),
+        )
+    )
+    return tuple(drawn)
+
+
+def _over_time(due_s: NDArray[np.float64], times_s: NDArray[np.float64], edges: NDArray[np.float64]) -> list[Series]:
+    """Quantiles of the requests that were due in each bin, ms; None where there are too few for the quantile."""
+    starts = np.searchsorted(due_s, edges)
+    starts[-1] = len(due_s)
+    bins = [times_s[a:b] for a, b in pairwise(starts)]
+    found = []
+    for q in QUANTILES:
+        least = round(1 / (1 - q))
+        y = [float(np.quantile(own, q)) * 1e3 if len(own) >= least else None for own in bins]
+        if any(v is not None for v in y):
+            found.append(Series(quantile_name(q), _middles(edges), y))
+    return found
+
+
+def distribution(times_s: NDArray[np.float64]) -> Figure:
+    """The share of requests that took longer than t. `times_s`: at least one, > 0."""
+    ordered = np.sort(times_s)
+    # shares from all to one request, evenly on the logarithmic axis
+    share = np.unique(np.concatenate([np.linspace(0.9, 0.1, 17), np.geomspace(0.1, 1 / len(ordered), POINTS)]))[::-1]
+    t = np.quantile(ordered, 1 - share, method="inverted_cdf") * 1e3
+    marks = tuple((float(np.quantile(ordered, q)) * 1e3, quantile_name(q)) for q in QUANTILES)
+    wide = ordered[0] > 0 and ordered[-1] > WIDE * float(np.median(ordered))
+    return Figure(
+        "distribution", "Distribution of the response time", "response time t (ms)", "share of requests that took longer than t",
+        (Series("requests", t.tolist(), share.tolist()),),
+        "At 0.01 one request of a hundred took longer. Failed requests and those before the counted time are left out.",
+        x_log=bool(wide), y_log=True,
+        vlines=marks, y_limits=(float(share[-1]), 1.0),
+    )  # fmt: skip
+
+
+def _note(run: RunFolder) -> str:
+    told = "From when a request was due until its answer arrived at this host, by when it was due."
+    frame = run.frame("metrics")
+    if frame is None:
+        return told
+    mean = frame.filter(pl.col("metric") == "response_time", pl.col("class") == "", pl.col("q").is_null())
+    whole, sent = (mean.filter(pl.col("station") == name)["value"].drop_nulls() for name in ("", "service"))
+    if len(whole) and len(sent) and sent[0] < CLIENT * whole[0]:
+        told += f" From when it was sent the mean is {seconds(sent[0])}: the rest is waiting in the client."
+    return told
+
+
+def _middles(edges: NDArray[np.float64]) -> list[float]:
+    return [float(x) for x in (edges[1:] + edges[:-1]) / 2]
