@@ -83,10 +83,10 @@ def leb(number: int) -> bytes:
 
 
 def study(where: Path, **state: object) -> Path:
-    """Two of four runs, 10 s and 20 s long; 40/s and 60/s are predicted, and 40/s is run: M/M/1 with 0.01 s."""
+    """Two of four runs, 10 s and 20 s long and 5 s apart; 40/s and 60/s are predicted, and 40/s is run: M/M/1 with 0.01 s."""
     folder = where / "shop-1"
-    for rate, took_s in ((20.0, 10.0), (40.0, 20.0)):
-        times = {"start": {"monotonic_s": 100.0}, "end": {"monotonic_s": 100.0 + took_s}}
+    for rate, start_s, took_s in ((20.0, 100.0, 10.0), (40.0, 115.0, 20.0)):
+        times = {"start": {"monotonic_s": start_s}, "end": {"monotonic_s": start_s + took_s}}
         run_folder(folder / "runs" / f"rate-{rate:g}", rate, section="sweep", **times)
     (folder / "study.json").write_text(json.dumps({"finished": False, "planned": 4, "plan": {"name": "shop"}, **state}))
     told = [

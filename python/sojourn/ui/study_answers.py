@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,6 +19,7 @@ from sojourn.ui.run_answers import rows
 
 METRICS = ("response_time", "throughput")
 MOST_RUNS, MOST_PREDICTIONS = 2000, 300
+LAST_GAPS, INTERRUPTED_S = 3, 600.0  # between runs, that count for the time left; from where on nobody was at the study
 REMEDY = "give the folder of a study"
 
 
@@ -32,14 +34,23 @@ def progress(path: str, inside: Mapping[str, str]) -> dict[str, Any]:
     finished = state.get("finished") is True
     complete = [one for one in told if one["status"] == "complete"]
     live = not finished and _is_held(folder)
-    times = [one["took_s"] for one in complete if one["took_s"] is not None]
     left = max(planned - len(complete), 0) if planned else None
     return {
         "name": _name(state.get("plan")) or folder.name, "finished": finished, "live": live, "planned": planned,
-        "complete": len(complete), "left_s": fmean(times) * left if times and left and live else None,
+        "complete": len(complete), "left_s": _left_s(complete, left) if left and live else None,
         "invalid": sum(one["valid"] is False for one in complete), "verdict": [_text(line) for line in _list(state.get("verdict"))][:20],
         "runs": told, "predictions": _predictions(folder, complete, inside),
     }  # fmt: skip
+
+
+def _left_s(complete: Sequence[Mapping[str, Any]], runs: int) -> float | None:
+    """The mean of a run and of what lay between the last runs (services that start, waits for a quiet machine, fits), as often as `runs`."""
+    times = sorted(one["times_s"] for one in complete if one["times_s"] is not None)
+    if not times:
+        return None
+    gaps = [later[0] - earlier[1] for earlier, later in pairwise(times)]
+    between = [gap for gap in gaps if 0 <= gap < INTERRUPTED_S][-LAST_GAPS:]
+    return runs * (fmean(end - start for start, end in times) + (fmean(between) if between else 0.0))
 
 
 def _is_held(folder: Path) -> bool:
@@ -63,10 +74,10 @@ def _run(name: str, path: Path) -> dict[str, Any] | None:
     except SojournError:
         return None
     start, end = ((one or {}).get("monotonic_s") for one in (manifest.get("start"), manifest.get("end")))
-    took = None if start is None or end is None or end < start else end - start
+    known = start is not None and end is not None and end >= start
     return {
         "name": name, "status": manifest.get("status", ""), "valid": manifest.get("valid"), "section": manifest.get("section", ""),
-        "factors": manifest.get("factors", {}), "took_s": took, "reasons": manifest.get("reasons", [])[:3],
+        "factors": manifest.get("factors", {}), "times_s": (start, end) if known else None, "reasons": manifest.get("reasons", [])[:3],
     }  # fmt: skip
 
 

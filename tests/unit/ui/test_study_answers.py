@@ -36,7 +36,8 @@ def test_a_study_that_runs_has_its_folder_locked_and_a_time_left(tmp_path: Path)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         told = told_of(tmp_path)
-        assert told["live"] is True and told["left_s"] == pytest.approx(2 * 15.0)  # two runs of 15 s on average
+        # two runs of 15 s on average, and 5 s between them
+        assert told["live"] is True and told["left_s"] == pytest.approx(2 * (15.0 + 5.0))
     finally:
         os.close(folder)
 
