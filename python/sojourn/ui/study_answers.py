@@ -44,7 +44,7 @@ def progress(path: str, inside: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _left_s(complete: Sequence[Mapping[str, Any]], runs: int) -> float | None:
-    """The mean of a run and of what lay between the last runs (services that start, waits for a quiet machine, fits), as often as `runs`."""
+    """`runs` times the mean of a run and of what lay between the last ones (services that start, waits for a quiet machine, fits)."""
     times = sorted(one["times_s"] for one in complete if one["times_s"] is not None)
     if not times:
         return None
