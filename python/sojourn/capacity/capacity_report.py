@@ -107,7 +107,7 @@ def _figures(found: Capacity) -> list[Section]:
     rates = np.linspace(min(run.rate_per_s for run in runs) / 2, most, POINTS)
     drawn = [
         _figure(found, runs, name, [one.limit for one in times if one.figure == name], rates, marks)
-        for name in dict.fromkeys(["mean", *(one.figure for one in times)])
+        for name in dict.fromkeys([*(one.figure for one in times), "mean"])
     ]
     lead = (
         "Points are runs; the line is the model with its interval; an answer for a quantile also uses the quantiles "
@@ -126,7 +126,7 @@ def _figure(
         low, middle, high = 1e3 * model
         series.append(Series("model", rates.tolist(), middle.tolist(), low.tolist(), high.tolist(), style="line"))
     ends = [float(rates[0]), float(rates[-1])]
-    series += [Series(f"limit {seconds(one)}", ends, [1e3 * one] * 2, style="dashed") for one in limits]
+    series += [Series(f"objective {seconds(one)}", ends, [1e3 * one] * 2, style="dashed") for one in limits]
     seen = [1e3 * v for v in [*values, *limits] if v]
     highest = 2 * max(seen) if seen else None
     inside = tuple((at, text) for at, text in marks if at <= rates[-1])

@@ -3,7 +3,7 @@
 Map: `measure` several levels, one after another · `execute_run` one run, made and judged · `agents` a load from several machines,
 `agents_section` what the report says of them · `call_load` calls of a user's own function · `service_processes`, `client_core`,
 `surroundings` who belongs to a run, and where its generator runs · `process_times`, `early_look`, `cpu_time`,
-`cpu_account`, `cpu_residual` CPU time, and what of it is whose · `run_report`, `run_figures`, `one_run_figures` the
+`cpu_account`, `cpu_residual` CPU time, and what of it is whose · `run_report`, `run_figures`, `one_run_figures`, `objective_lines` the
 report of a run.
 """
 

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sojourn.measure.objective_lines import limit_lines, time_limits
+from sojourn.query.objectives import Objective
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
@@ -50,15 +52,17 @@ def _figures(run: RunFolder) -> tuple[Figure, ...]:
     times = response_s(good).to_numpy()
     edges = np.linspace(0.0, max(last - first, 1e-9), min(MOST_BINS, good.height // LEAST_IN_BIN) + 1)
     marks = ((begin_s - first, "counted from here"),) if begin_s > first else ()
+    limits = time_limits([run])
+    response = _over_time(good["intended_s"].to_numpy() - first, times, edges)
     drawn = [
         Figure(
             "response-over-time", "Response time over time", OVER_TIME, "ms",
-            tuple(_over_time(good["intended_s"].to_numpy() - first, times, edges)), _note(run), vlines=marks,
+            (*response, *limit_lines(limits, response)), _note(run), vlines=marks,
             y_limits=(0.0, None),
         )
     ]  # fmt: skip
     if len(counted) >= LEAST_IN_BIN:
-        drawn.append(distribution(counted))
+        drawn.append(distribution(counted, limits))
     count, _ = np.histogram(good["end_s"].to_numpy() - first, edges)
     answers = Series("answers", _middles(edges), (count * run.sample_every / np.diff(edges)).tolist())
     drawn.append(
@@ -89,13 +93,15 @@ def _over_time(due_s: NDArray[np.float64], times_s: NDArray[np.float64], edges: 
     return found
 
 
-def distribution(times_s: NDArray[np.float64]) -> Figure:
-    """The share of requests that took longer than t. `times_s`: at least one, > 0."""
+def distribution(times_s: NDArray[np.float64], limits: Sequence[Objective] = ()) -> Figure:
+    """The share of requests that took longer than t. `times_s`: at least one, > 0. `limits`: of quantiles; near ones are marked."""
     ordered = np.sort(times_s)
     # shares from all to one request, evenly on the logarithmic axis
     share = np.unique(np.concatenate([np.linspace(0.9, 0.1, 17), np.geomspace(0.1, 1 / len(ordered), POINTS)]))[::-1]
     t = np.quantile(ordered, 1 - share, method="inverted_cdf") * 1e3
     marks = tuple((float(np.quantile(ordered, q)) * 1e3, quantile_name(q)) for q in QUANTILES)
+    near = [one for one in limits if one.figure != "mean" and 1e3 * one.limit <= 1.5 * t[-1]]
+    marks += tuple((1e3 * one.limit, f"objective {one.text}") for one in near)
     wide = ordered[0] > 0 and ordered[-1] > WIDE * float(np.median(ordered))
     return Figure(
         "distribution", "Distribution of the response time", "response time t (ms)", "share of requests that took longer than t",

@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.diagnosis import Diagnosis
 from sojourn.diagnosis.load_levels import load_of, read_level, setting_of
+from sojourn.measure.objective_lines import limit_lines, time_limits
 from sojourn.measure.one_run_figures import one_run_section
 from sojourn.report import Figure, Section, Series, Text
 from sojourn.runs.run_folder import RunFolder
@@ -36,8 +37,10 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
         return one_run_section(runs[0], [*_busy(groups), *_watched(runs)])
     label = axis_label(runs)
     marks = tuple((at, "full") for at in _full(groups, found)) if label == RATE else ()
+    response = _response(groups)
+    response += limit_lines(time_limits(runs), response)
     figures = (
-        Figure("response", "Response time", label, "ms", tuple(_response(groups)), vlines=marks),
+        Figure("response", "Response time", label, "ms", tuple(response), vlines=marks),
         Figure(
             "throughput", "Throughput", label, "answers per second", tuple(_all(groups, "throughput")), vlines=marks
         ),

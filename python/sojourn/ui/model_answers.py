@@ -106,11 +106,12 @@ def curves(
     width_px: int,
     measured: Sequence[Mapping[str, Any]] = (),
     most: float | None = None,
+    objectives: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Response time, throughput and utilisation over `x` at the settings, as figures; what is said of the point itself."""
     model, axis = _at(text, name, settings, x, most, POINTS)
     result, now = _over(model, axis)
-    figures = model_figures(model, result, axis, measured, {})
+    figures = model_figures(model, result, axis, measured, {}, objectives)
     return {
         "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message,
         "now": _told(now),
@@ -126,6 +127,7 @@ def band(
     width_px: int,
     measured: Sequence[Mapping[str, Any]] = (),
     most: float | None = None,
+    objectives: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """The same of a fitted model, with its intervals for a new run."""
     model, axis = _at(text, name, settings, x, most, BAND_POINTS)
@@ -134,7 +136,7 @@ def band(
     given: dict[str, Any] = {_factor(model, path): [value] for path, value in settings.items() if path != x}
     told = fitted.predict({**given, key: axis.values}, USUAL_LEVEL)
     now = fitted.predict({**given, key: [axis.number.value]}, USUAL_LEVEL)
-    figures = model_figures(model, told, axis, measured, {axis.number.path: key})
+    figures = model_figures(model, told, axis, measured, {axis.number.path: key}, objectives)
     return {
         "figures": drawn(figures, width_px),
         "method": told.method,

@@ -34,15 +34,20 @@ class NumberAxis:
 
 
 def model_figures(
-    model: Model, result: Metrics, axis: NumberAxis, measured: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
-) -> list[Figure]:
-    """Response time, throughput and utilisation over the axis. `columns`: what the result calls a path of the model."""
+    model: Model, result: Metrics, axis: NumberAxis, measured: Sequence[Mapping[str, Any]], columns: Mapping[str, str],
+    objectives: Sequence[Mapping[str, Any]] = (),
+) -> list[Figure]:  # fmt: skip
+    """Response time, throughput and utilisation over the axis. `columns`: what the result calls a path of the model. `objectives`: that the
+    runs were judged by, drawn where the axis is the load, those of a quantile with what was measured of it."""
     frame, x = result.frame, columns.get(axis.number.path, axis.number.path)
     scale, unit = _scale(frame)
     marks = _saturation(frame, axis)
     points = measured if axis.number.load else ()
     response = [*_by_class(model, frame, x, "response_time", scale), *_points(points, "response_s", scale)]
+    for key in dict.fromkeys(one["figure"] for one in objectives):
+        response += _points(points, f"{key}_s", scale, f"measured {key}")
     top = _ceiling(response, model, axis)
+    response += _limits(objectives, response, top, scale) if axis.number.load else []
     label = axis.label
     return [
         Figure("response", "Response time", label, f"mean response time ({unit})", tuple(response), vlines=marks, y_limits=(0.0, top)),
@@ -115,7 +120,20 @@ def _by_station(model: Model, frame: pl.DataFrame, x: str) -> list[Series]:
     return found
 
 
-def _points(measured: Sequence[Mapping[str, Any]], key: str, scale: float) -> list[Series]:
+def _limits(
+    objectives: Sequence[Mapping[str, Any]], drawn: Sequence[Series], top: float | None, scale: float
+) -> list[Series]:
+    """Lines of the objectives, but for those far above what is drawn."""
+    xs = [x for one in drawn for x in one.x if x is not None]
+    highest = top or max((y for one in drawn for y in one.y if y is not None), default=0.0)
+    near = [one for one in objectives if xs and one["limit_s"] * scale <= highest]
+    return [
+        Series(f"objective {one['text']}", [min(xs), max(xs)], [one["limit_s"] * scale] * 2, style="dashed")
+        for one in near
+    ]
+
+
+def _points(measured: Sequence[Mapping[str, Any]], key: str, scale: float, name: str = "measured") -> list[Series]:
     known = [one for one in measured if one.get("load") is not None and one.get(key) is not None]
     if not known:
         return []
@@ -125,7 +143,7 @@ def _points(measured: Sequence[Mapping[str, Any]], key: str, scale: float) -> li
         for end in ("low", "high")
     ]
     told = any(v is not None for v in ends[0])
-    return [Series("measured", xs, ys, ends[0] if told else None, ends[1] if told else None, "points")]
+    return [Series(name, xs, ys, ends[0] if told else None, ends[1] if told else None, "points")]
 
 
 def drawn(figures: Sequence[Figure], width_px: int) -> list[dict[str, Any]]:

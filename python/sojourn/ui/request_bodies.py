@@ -56,6 +56,17 @@ class MeasuredPoint(RequestBody):
     throughput_per_s: Number | None = None
     throughput_per_s_low: Number | None = None
     throughput_per_s_high: Number | None = None
+    p50_s: Number | None = None
+    p90_s: Number | None = None
+    p99_s: Number | None = None
+
+
+class MeasuredObjective(RequestBody):
+    """An upper limit that the runs were judged by: `figure` is `mean` or a quantile such as `p99`."""
+
+    text: Annotated[str, Field(max_length=200)]
+    figure: Annotated[str, Field(max_length=20)]
+    limit_s: Annotated[float, Field(allow_inf_nan=False, gt=0)]
 
 
 class CurvesRequest(ModelSettingsRequest):
@@ -63,6 +74,7 @@ class CurvesRequest(ModelSettingsRequest):
     width: Width = 760
     most: Number | None = None
     measured: Annotated[list[MeasuredPoint], Field(max_length=500)] = []
+    objectives: Annotated[list[MeasuredObjective], Field(max_length=4)] = []
 
 
 class SaveModelRequest(ModelTextRequest):

@@ -10,6 +10,7 @@ import polars as pl
 
 from sojourn.compare import compare
 from sojourn.errors import InputError, SojournError
+from sojourn.measure.objective_lines import time_limits
 from sojourn.measure.run_report import runs_document
 from sojourn.report import Code, Document, Figure, Section, Table, Text, cell_text, markup
 from sojourn.report.chart import specification
@@ -40,6 +41,9 @@ def _row(name: str, path: Path) -> dict[str, Any]:
             "factors": {str(k): v for k, v in list(factors.items())[:20] if k not in ("users", "rate_per_s")},
             "start": str((run.manifest.get("start") or {}).get("wall", "")), "failed": run.manifest.get("checks", {}).get("failed share"),
         }  # fmt: skip
+        found["objectives"] = [
+            {"text": one.text, "figure": one.figure, "limit_s": one.limit} for one in time_limits([run])
+        ]
         if (path / "metrics.parquet").exists():
             found |= _numbers(read_records(path / "metrics.parquet"))
         return found

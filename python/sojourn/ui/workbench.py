@@ -140,7 +140,8 @@ class Workbench:
     async def _curves(self, request: Request, function: Any, slow: bool = False) -> Response:
         it = await _body(request, request_bodies.CurvesRequest)
         measured = [point.model_dump() for point in it.measured]
-        asked_of = (it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most)
+        objectives = [one.model_dump() for one in it.objectives]
+        asked_of = (it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most, objectives)
         return await self.computed(function, *asked_of, slow=slow)
 
     async def changed(self, request: Request) -> Response:

@@ -151,3 +151,25 @@ def test_errors_over_time(tmp_path: Path) -> None:
     assert worst == pytest.approx(100, rel=0.02) and 15 <= one.x[list(one.y).index(worst)] <= 16  # type: ignore[operator]
     assert sum(v or 0.0 for v in one.y) * 0.5 == pytest.approx(100, rel=0.02)
     assert document.status == "warn" and "0 of 1 runs are valid" in document.verdict
+
+
+def test_objectives_are_lines_where_their_limits_are(tmp_path: Path) -> None:
+    """Answers after 2 ms; limits of 1 ms and 5 ms are in the figure, one of 1 s would flatten it; what is no objective is left out."""
+    texts = ("mean < 1ms and p99 < 5ms", "p99 < 1s", "errors < 1%", "nonsense (")
+    due = np.arange(0.0, 30.0, 0.01)
+    for rate in (100.0, 200.0):
+        write_run(
+            tmp_path / f"rate-{rate:g}",
+            manifest={
+                "name": f"rate-{rate:g}",
+                "factors": {"rate_per_s": rate},
+                "duration_s": 30.0,
+                "objectives": [{"objective": t} for t in texts],
+            },
+            requests={"intended_s": due, "done_s": due + 0.002},
+        )
+    drawn = figures(runs_document(run_folders([tmp_path])))["response"].series
+    lines = {one.name: set(one.y) for one in drawn if one.style == "dashed"}
+    assert lines == {"objective mean < 1ms": {1.0}, "objective p99 < 5ms": {5.0}}
+    one_run = figures(runs_document([tmp_path / "rate-100"]))
+    assert {one.name for one in one_run["response-over-time"].series if one.style == "dashed"} == set(lines)

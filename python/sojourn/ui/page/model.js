@@ -32,7 +32,7 @@ export async function modelPage(folder, [name], current) {
 
 class ModelPage {
   constructor(folder, name, text, current) {
-    Object.assign(this, {folder, name, current, settings: {}, model: null, x: "", points: [], sliders: new Map()});
+    Object.assign(this, {folder, name, current, settings: {}, model: null, x: "", points: [], objectives: [], sliders: new Map()});
     this.text = text;
     this.editor = new Editor(text, changed => this.edited(changed));
     this.network = el("div", {class: "drawn"});
@@ -134,7 +134,7 @@ class ModelPage {
   }
 
   question() {
-    return {name: this.name, text: this.text, settings: this.settings, x: this.x, width: figureWidth(this.figures), measured: this.points, most: this.most};
+    return {name: this.name, text: this.text, settings: this.settings, x: this.x, width: figureWidth(this.figures), measured: this.points, most: this.most, objectives: this.objectives};
   }
 
   ask() {
@@ -207,8 +207,10 @@ class ModelPage {
     }
     const users = this.x.endsWith(".population");
     const rows = names.map(name => known.get(name)).filter(row => row && !row.error && row.valid && row.load != null && row.users === users);
-    const keys = ["load", "response_s", "response_s_low", "response_s_high", "throughput_per_s", "throughput_per_s_low", "throughput_per_s_high"];
+    const keys = ["load", "response_s", "response_s_low", "response_s_high", "throughput_per_s", "throughput_per_s_low", "throughput_per_s_high", "p50_s", "p90_s", "p99_s"];
     this.points = rows.map(row => Object.fromEntries(keys.map(key => [key, row[key] ?? null])));
+    const judged = rows.flatMap(row => row.objectives ?? []);
+    this.objectives = [...new Map(judged.map(one => [one.text, one])).values()].slice(0, 4);
     this.most = this.model.most ?? (Math.max(0, ...rows.map(row => row.load)) || null);
     this.ask();
   }
