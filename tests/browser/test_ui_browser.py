@@ -227,7 +227,9 @@ def test_a_study_that_runs_leads_to_the_run_that_is_being_recorded(opened: Open,
     held = os.open(where, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)  # as a study does
     page = opened("#/study/running%2Fshop-1")
-    page.get_by_text("running, about 40 s left").wait_for()  # two runs of 10 s and 20 s are over, 5 s apart, and two are left
+    page.get_by_text(
+        "running, about 40 s left"
+    ).wait_for()  # two runs of 10 s and 20 s are over, 5 s apart, and two are left
     page.get_by_role("link", name="rate-60").click()
     page.get_by_text("being recorded").wait_for()
     page.get_by_text("4.00 /s").first.wait_for()
