@@ -3,6 +3,9 @@
 # ruff: noqa: F811  (a fixture is an argument)
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,12 +25,16 @@ from served_ui import (  # noqa: F401  (fixtures)
     browser,
     opened,
 )
-from ui_folder import MM1, run_folder, study, work_folder
+from ui_folder import MM1, line, run_folder, study, work_folder
 
+from sojourn.capacity import Capacity, CapacityRun, RateInterval, capacity_document
 from sojourn.cli.app import command_line
+from sojourn.compare import compare
+from sojourn.compare.comparison_report import comparison_document
 from sojourn.model import Model
 from sojourn.report import write_html
 from sojourn.simulate.simulated_run import as_run
+from sojourn.study import run_study
 
 pytestmark = WITHOUT
 
@@ -45,10 +52,33 @@ PAGES = {
     "#/model/broken.toml": ".lines .here",
     "#/studies": "ul.plain a",
     "#/study/studies%2Fshop-1": "progress",
+    "#/run/live%2Fnow": "main[data-live='5']",
+    "#/study/running%2Fshop-1": "a[href*='rate-60']",
     "#/run/no-such-run": ".error",
     "#/no-such-page": "h1",
 }
-REPORTS = ("all-blocks", "one-run", "runs", "model", "design", "oscillation")
+REPORTS = ("all-blocks", "one-run", "runs", "model", "design", "oscillation", "study", "compare", "capacity")
+STUDY = """
+name = "shop"
+[system]
+kind = "virtual"
+model = "one.toml"
+[load]
+for = "40s"
+[[section]]
+name = "ramp"
+vary = { rate_per_s = "20..60:20" }
+[fit]
+model = "unknown.toml"
+[[predict]]
+name = "more"
+vary = { rate_per_s = [80] }
+"""
+FOUND = Capacity(
+    "p99 < 50ms", RateInterval(72, 69, 75), RateInterval(95, 91, 99), 0.9, "", "known to 10 %", None, "1 server",
+    (CapacityRun("rate-50", 50.0, 49.8, 0.012, 0.02, {"p99": 0.04}, True, True),
+     CapacityRun("rate-80", 80.0, 79.0, 0.03, 0.02, {"p99": 0.09}, False, False, ("disturbed",))), 41000, 112.0,
+)  # fmt: skip
 
 
 def said(*words: object) -> None:
@@ -63,6 +93,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_folder(where / "runs" / "rate-90", 90.0, valid=False, reasons=[REASON])
     study(where / "studies")
     as_run(Model.parse(MM1), where / "simulated", until_s=40.0)
+    running = study(where / "running")
+    for run in (
+        where / "live/now",
+        running / "runs/rate-60",
+    ):  # recorded by a process that goes on: the one that started the tests
+        run.mkdir(parents=True)
+        manifest = {
+            "format": "sojourn-run",
+            "version": 1,
+            "status": "running",
+            "pid": os.getppid(),
+            "factors": {"rate_per_s": 60.0},
+        }
+        (run / "manifest.json").write_text(json.dumps({**manifest, "load": {"duration_s": 600.0}}))
+        (run / "latency.hlog").write_text("".join(line(second, [10] * 4) for second in range(5)))
     (where / "unknown.toml").write_text(MM1.replace("user = 0.01", "user = { free = true, start = 0.02 }"))
     said("fit", where / "runs", "--model", where / "unknown.toml", "--out", where / "fitted.toml")
     return where
@@ -71,7 +116,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Any:
     it = Served(folder, write=True)
+    held = os.open(folder / "running/shop-1", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)  # as a study does that is running
     yield it
+    os.close(held)
     it.end()
 
 
@@ -89,6 +137,12 @@ def reports(folder: Path) -> dict[str, Path]:
     (folder / "shares.csv").write_text("\n".join(["app,db", *shares]))
     which = ("--resource-a", "app", "--resource-b", "db", "--interval", "100ms")
     said("oscillation", folder / "shares.csv", *which, "--out", made["oscillation"])
+    (folder / "study.toml").write_text(STUDY)
+    run_study(folder / "study.toml", out=folder / "made", say=lambda _: None)
+    made["study"] = folder / "made/report.html"
+    slower = run_folder(folder / "slower", 30.0, service_s=0.012)
+    write_html(comparison_document(compare(runs / "rate-30", slower)), made["compare"])
+    write_html(capacity_document(FOUND, "http://127.0.0.1:8080/"), made["capacity"])
     return made
 
 
