@@ -24,6 +24,7 @@ from sojourn.fit.model_error import factor_of
 from sojourn.fit.model_evaluation import Key, ModelEvaluator, slower_clocks
 from sojourn.fit.run_clusters import KNOWN
 from sojourn.fit.watched_servers import watched_servers
+from sojourn.fit.window_errors import of_class
 from sojourn.solve.markov.stability import SaturationThroughput, saturation
 from sojourn.units import quantile_name
 
@@ -146,7 +147,8 @@ def _quantities(
         spread = np.asarray(drawn.values[station, cls, metric] * times, float)
         by = float(fitted.noise_growth.by(np.array(max(abs(sensitive), 0.5)))) if metric == "response_time" else 1.0
         free = fitted.noise_degrees.get(metric, KNOWN)
-        spread = spread * factor_of(by * fitted.noise.get(metric, 0.0) * rng.standard_t(free, len(spread)))
+        own_noise = fitted.noise.get(of_class(metric, cls), fitted.noise.get(metric, 0.0))
+        spread = spread * factor_of(by * own_noise * rng.standard_t(free, len(spread)))
         if metric == "busy":
             if station not in servers_of:
                 continue

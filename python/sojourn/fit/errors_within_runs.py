@@ -38,20 +38,24 @@ TIME, RATE, BUSY = "response_time", "throughput", "busy"
 
 
 def covariance(data: FitProblem, x: Array) -> Array:
-    """n x n, relative, of the errors within runs where the unknowns are `x`, as they are searched; 0 between runs."""
+    """n x n, relative, of the errors within runs where the unknowns are `x`, as they are searched; 0 between runs, but for windows of one
+    service (`window_errors`)."""
     causes, busy = _causes(data, data.scale.outward(x)[None]), np.array([s.key[2] == BUSY for s in data.seen])
     length = np.linalg.norm(causes, axis=1)
     shared = causes / np.maximum(length, LEAST)[:, None]
-    alike = np.where(data.run[:, None] == data.run[None], shared @ shared.T, 0.0)
-    np.fill_diagonal(alike, 1.0)
+    within_run = shared @ shared.T
+    np.fill_diagonal(within_run, 1.0)
     size = np.where(busy & (data.within == 0), np.where(length > 0, length, counted(data)), data.within)
-    return np.asarray(size[:, None] * alike * size[None])
+    far = np.where(np.eye(len(data.runs.runs)) > 0, 0.0, np.inf) if data.far is None else data.far
+    between = np.power(data.neighbours, far)  # 1 of a run and itself
+    return np.asarray(size[:, None] * between[data.run[:, None], data.run[None]] * within_run * size[None])
 
 
 def counted(data: FitProblem) -> Array:
     """n, 1/sqrt(requests in the run of each); what the run states of its throughput where it does not say how long it was."""
     each = [
-        (data.runs.runs[s.run].means.get(("", RATE), (0.0, 0.0)), data.runs.runs[s.run].length_s) for s in data.seen
+        (run.means.get(("", RATE), (0.0, 0.0)), run.observed.length_s if run.observed else run.length_s)
+        for run in (data.runs.runs[s.run] for s in data.seen)
     ]
     return np.array(
         [max(rate * length_s, 1.0) ** -0.5 if rate * length_s > 0 else error for (rate, error), length_s in each]
@@ -76,7 +80,10 @@ def _causes(data: FitProblem, values: Array) -> Array:
 
     think, cores = len(stations), len(stations) + 1 + len(classes)
     found = np.zeros((len(data.seen), cores + OF_CORES * len(hosts)))
-    work = np.array([np.sqrt(_work_scv(n)) for n in points])[data.at] * each[:, None]  # n x stations of the model
+    known = data.far is not None  # how many came of each class is the load of a window
+    work = (
+        np.array([np.sqrt(_work_scv(n, known)) for n in points])[data.at] * each[:, None]
+    )  # n x stations of the model
     for number, k in enumerate(stations):
         found[:, number] = _growth(points, k, slopes, times) * work[:, k]
     if closed:
@@ -124,17 +131,18 @@ def _cores(points: NetworkPoints, k: int) -> dict[str, Array]:
     return {name: np.stack(each, axis=1) / np.maximum(mean, LEAST)[:, None] for name, (each, mean) in works.items()}
 
 
-def _work_scv(network: Network) -> Array:
+def _work_scv(network: Network, known: bool = False) -> Array:
     """K, squared coefficient of variation of what a request of any class needs of a station: E[D²]/E[D]² - 1. Of several open classes
-    nobody puts the count back to the rate, and as many Poisson requests have E[D²]/E[D]²."""
+    nobody puts the count back to the rate, and as many Poisson requests have E[D²]/E[D]². `known`: the count of each class is, so that
+    what is left is how their own times vary."""
     if len(network.classes) == 1:
         return network.scv[:, 0]
     users = np.maximum(network.population, 0) / np.maximum(network.think_s + network.demands_s.sum(axis=0), LEAST)
     share = network.rate_per_s + users  # of closed classes at most
     mean, square = (network.demands_s**n @ share for n in (1, 2))
-    square = square + (network.scv * network.demands_s**2) @ share
+    square = (0.0 if known else square) + (network.scv * network.demands_s**2) @ share
     found = np.where(mean > 0, square * share.sum() / np.maximum(mean, LEAST**2) ** 2, 1.0)
-    return np.asarray(found if not network.closed.any() else np.maximum(found - 1, 0.0))
+    return np.asarray(found if known or not network.closed.any() else np.maximum(found - 1, 0.0))
 
 
 def _growth(points: NetworkPoints, k: int, slopes: Callable[[NetworkPoints], Array], times: NDArray[np.bool_]) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import common_start, meter_errors, nonlinear_least_squares, run_mean_error
+from sojourn.fit import common_start, meter_errors, nonlinear_least_squares, run_mean_error, window_errors
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.model_error import ModelErrorPosterior
 from sojourn.fit.model_evaluation import ModelEvaluator, slower_clocks
@@ -57,6 +57,9 @@ class FitProblem:
         self.at = np.array([list(dict.fromkeys(at)).index(at[s.run]) for s in self.seen], np.intp)
         self.starts = starts(self.evaluator, runs)
         self.longest = 1.0
+        self.far = window_errors.apart([run.observed for run in runs.runs])  # of windows that were observed
+        self.neighbours = 0.0  # correlation of the errors of those beside each other
+        self.block = self.run  # runs of one block go together
         self.scale = nonlinear_least_squares.ParameterScale.of(list(self.evaluator.unknowns.values()), self.starts[0])
 
     def meters(self, jacobian: Array, count: int, rng: np.random.Generator) -> Array:
@@ -108,7 +111,27 @@ class FitProblem:
             self._weigh(np.hypot(smooth, self.beside), growth)  # what is known of one run alone is not smoothed away
             begun = self._around(x) if number == 0 and self.paths else self.scale.outward(x)[None]
             x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
+        x = self._as_windows_differ(x)
         return x, nonlinear_least_squares.slopes(self.predicted, self.scale, x)
+
+    def _as_windows_differ(self, x: Array) -> Array:
+        """Windows that were observed differ by more than each says of itself: errors as large as that, and the best with them."""
+        if self.far is None:
+            return x
+        longer = window_errors.excesses(self._off(x), [s.key for s in self.seen], len(x))
+        whole = longer / self.weight
+        self.within = np.where(longer > 1, np.sqrt(np.maximum(whole**2 - self.floor**2, 0.0)), self.within)
+        self.stated, self.weight = np.maximum(self.stated, self.within), 1 / whole
+        begun = self.scale.outward(x)[None]
+        x = nonlinear_least_squares.fitted(self.predicted, self.measured, self.weight, self.scale, begun)
+        self.neighbours = window_errors.correlation(self._off(x), [s.key for s in self.seen], self.run, self.far)
+        if self.neighbours:
+            self.block = window_errors.blocks(self.far, self.neighbours, len(x))[self.run]
+        return x
+
+    def _off(self, x: Array) -> Array:
+        """n, what each number is off by, over its error."""
+        return np.asarray((self.measured - self.predicted(self.scale.outward(x)[None])[0]) * self.weight)
 
     def _around(self, x: Array) -> Array:
         """Values at `x` and on both sides where the runs say least: there may be another minimum, and a lower one."""
@@ -225,6 +248,9 @@ class FitProblem:
             own = np.array([s.key[2] == metric for s in self.seen])
             by = scales.get(metric, np.ones_like(sensitivity))
             within[metric] = float(np.median((self.stated / by)[own])) if own.any() else 0.0
+        if self.far is not None:  # in windows nobody chose how many requests of each class there are
+            own_errors = self.stated / scales["response_time"]
+            within |= window_errors.by_class(own_errors, [s.key for s in self.seen])
         for metric in within:
             repeated, free = self._repeated(metric, beside / scales.get(metric, np.ones_like(sensitivity)))
             if repeated > within[metric]:
@@ -252,6 +278,8 @@ class FitProblem:
             beside = self.measured - self.predicted(self.scale.outward(x)[None])[0]
             left, repeated = float(clusters.left[own].sum()), self._repeated("response_time", beside)
             found += run_mean_error.misfit(beside[own], self.within[own], 1 / self.weight[own], left, repeated)
+            if self.far is not None:
+                found += window_errors.notes(self.error[own], self.within[own], self.neighbours)
         if clusters.taken.all():
             found.append(
                 "there are no more runs than unknowns: intervals include the sampling error within runs, but not the "

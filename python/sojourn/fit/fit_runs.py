@@ -232,6 +232,11 @@ def observe_run(folder: RunFolder) -> FitRun:
     reasons = manifest.get("reasons") or ([f"its status is {manifest['status']!r}"] if going_on else ())
     verdict = bool(manifest.get("valid")) or late_run, tuple(reasons)
     length_s = length_s_of(manifest)
+    observed = ObservedTime.of(manifest)
+    if observed:  # a counter has no error of its own but that of its count, of exponential times
+        rates = {cls: value for (cls, metric), (value, _) in means.items() if metric == "throughput"}
+        counted = {cls: (rate * observed.length_s) ** -0.5 for cls, rate in rates.items()}
+        means = {key: (value, error or counted.get(key[0], 0.0)) for key, (value, error) in means.items()}
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
         busy |= busy_by_resource(frame, named)  # beside the cores as they were counted
@@ -252,7 +257,7 @@ def observe_run(folder: RunFolder) -> FitRun:
             length_s,
             pauses,
             beside,
-            ObservedTime.of(manifest),
+            observed,
         )
     done = means.get(("", "throughput"), (0.0, 0.0))[0]
     busy |= {name: demand * done for name, demand in (manifest.get("demands_s") or {}).items()}

@@ -124,7 +124,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         data.told_apart(x, jacobian)
     rng = np.random.default_rng(seed)
     at_best = data.predicted(data.scale.outward(x)[None])[0]
-    clusters = RunClusters.of(data.weight[:, None] * jacobian, data.run)
+    clusters = RunClusters.of(data.weight[:, None] * jacobian, data.block)
     residual = data.measured - at_best
     stated = errors_within_runs.covariance(data, x)
     spread = EstimateSpread.of(clusters, jacobian, data.weight, stated, data.floor, residual)

@@ -10,10 +10,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ObservedTime:
-    """Of a window that was observed, Unix times: when it ends, and when the service last changed in its record, or 0."""
+    """Of a window that was observed, Unix times: when it ends, and when the service last changed in its record, or 0.
+    `length_s`: of the window."""
 
     until_s: float
     changed_s: float = 0.0
+    length_s: float = 0.0
 
     @staticmethod
     def of(manifest: Mapping[str, Any]) -> ObservedTime | None:
@@ -21,9 +23,8 @@ class ObservedTime:
         seen = manifest.get("observed")
         if not seen:
             return None
-        return ObservedTime(
-            float(seen["start_unix_s"]) + float(seen["length_s"]), float(seen.get("changed_unix_s", 0.0))
-        )
+        length_s = float(seen["length_s"])
+        return ObservedTime(float(seen["start_unix_s"]) + length_s, float(seen.get("changed_unix_s", 0.0)), length_s)
 
 
 def until_s(windows: Sequence[ObservedTime | None]) -> float:
