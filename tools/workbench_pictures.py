@@ -21,7 +21,12 @@ MODEL = "#/model/fitted.toml"
 # name → what stands behind # in the URL, what must be there, window in px, light or dark
 PAGES = {
     "runs": ("", "section.series .bar >> nth=4", WIDE, "light"),
-    "run": ("#/run/runs%2Frate-470", "figure [data-drawn]", WIDE, "light"),
+    "run": (
+        "#/run/runs%2Frate-188/runs%2Frate-329/runs%2Frate-470/runs%2Frate-612/runs%2Frate-753",
+        "figure [data-drawn]",
+        WIDE,
+        "light",
+    ),
     "model": (MODEL, ".figures[data-band]", WIDE, "light"),
     "model-dark": (MODEL, ".figures[data-band]", WIDE, "dark"),
     "phone": (MODEL, ".figures[data-band]", PHONE, "dark"),
