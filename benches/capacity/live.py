@@ -74,7 +74,7 @@ class Plan:
     run_s: float = 5.0
     within: str = "3m"
     least: int = 8
-    most: int = 16
+    most: int = 40
     service_s: float = 140.0
 
 

@@ -63,8 +63,8 @@ def fit_rivals(
     rivals: each answers where it is the one.
 
     `prior`: name → what is believed of it before the runs, relative, 1 where nothing is said; above 0. `parallel`: workers, as of
-    `fit`. What the runs do not carry is left out, and `why` says so; raises FitError or MethodRefused where
-    that is so of all of them, InputError for what is no model.
+    `fit`. What cannot be fitted to the runs is left out, and `why` says so. Raises FitError or MethodRefused where that is so of all of
+    them, or of those that more is believed of than of the others; InputError for what is no model.
     """
     if not models:
         raise InputError("no model", "models", "give two or more, by name")
@@ -122,7 +122,7 @@ def _fitted(
 ) -> ChosenModel:
     fits: dict[str, FittedModel] = {}
     notes: list[str] = []
-    refusals: list[FitError | MethodRefused] = []
+    refusals: dict[str, FitError | MethodRefused] = {}
     for name, model in models.items():
         try:
             if isinstance(model, Model):
@@ -134,9 +134,25 @@ def _fitted(
             else:
                 raise InputError(repr(model), f"models.{name}", 'give a Model, or "auto"')
         except (FitError, MethodRefused) as error:
-            refusals.append(error)
+            refusals[name] = error
             notes.append(f"{name} is left out because it cannot be fitted to these runs: {error.value}; {error.remedy}")
     if not fits:
-        raise refusals[0]
+        raise next(iter(refusals.values()))
+    _believed_enough(fits, refusals, prior)
     found = ranked(fits, squares_left_out(fits, runs), prior)
     return ChosenModel.of(fits, found, fits[found.chosen], notes)
+
+
+def _believed_enough(
+    fits: Mapping[str, FittedModel],
+    refusals: Mapping[str, FitError | MethodRefused],
+    prior: Mapping[str, float] | None,
+) -> None:
+    """An interval of the models that are left holds less than half of what is believed where the others have the greater part."""
+    belief = {name: (prior or {}).get(name, 1.0) for name in (*fits, *refusals)}
+    if prior is None or sum(belief[name] for name in refusals) <= sum(belief[name] for name in fits):
+        return
+    name = max(refusals, key=lambda one: belief[one])
+    error = refusals[name]
+    value = f"{name}, the model that is believed most before the runs, cannot be fitted to these runs: {error.value}"
+    raise FitError(value, error.place, f"{error.remedy}; repeat runs that were not valid")

@@ -123,6 +123,12 @@ def test_a_rival_that_the_runs_do_not_carry_is_left_out_by_name() -> None:
     assert chosen.why.startswith("two: the only model")
     with pytest.raises(FitError, match="do not determine"):
         fit_rivals(RUNS, models(untold=untold))
+    with pytest.raises(
+        FitError, match="untold, the model that is believed most before the runs, cannot be fitted"
+    ) as refused:
+        fit_rivals(RUNS, models(two=TWO, untold=untold), prior={"untold": 6.0})
+    assert "repeat runs that were not valid" in str(refused.value)
+    assert set(fit_rivals(RUNS, models(two=TWO, untold=untold), prior={"two": 6.0}).fits) == {"two"}
     with pytest.raises(InputError, match="no model"):
         fit_rivals(RUNS, {})
     with pytest.raises(InputError, match="give a Model"):
