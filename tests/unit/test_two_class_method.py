@@ -56,7 +56,7 @@ def test_only_the_trailing_cores_of_priority_are_approximate() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refusals(variant: str) -> None:
     name = f"two-class/{variant}"
-    with pytest.raises(MethodRefused, match=f"kind multicore, which only {name} reads; use {name}"):
+    with pytest.raises(MethodRefused, match=f"kind multicore, which only {name} supports; use {name}"):
         sj.solve(model(variant), method="mva")
     other = VARIANTS[VARIANTS.index(variant) - 1]
     with pytest.raises(MethodRefused, match=f"asks for variant {variant}"):

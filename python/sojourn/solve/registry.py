@@ -68,9 +68,9 @@ def features(network: Network) -> dict[str, str]:
     if "multicore" in network.kind:
         s = network.model.station(network.stations[network.kind.index("multicore")])
         variant = getattr(s, "variant", "priority")
-        found["multicore"] = f"station {s.name} is of kind multicore, which only two-class/{variant} reads"
+        found["multicore"] = f"station {s.name} is of kind multicore, which only two-class/{variant} supports"
     for limit in network.limits:
-        found["limits"] = f"{limit.name} limits how many are inside {limit.size}, which this method does not read"
+        found["limits"] = f"{limit.name} admits at most {limit.size} customers; this method supports no such limit"
     for (node, c), choice in network.choices.items():
         if choice.policy != "random":
             start = (*network.stations, "outside")[node]
@@ -86,7 +86,7 @@ def features(network: Network) -> dict[str, str]:
         if isinstance(s, Queue) and (s.schedule or s.breakdowns):
             what = "a schedule" if s.schedule else "breakdowns"
             also = "" if s.schedule else ", and mg1-breakdowns where it is alone"
-            found["time"] = f"station {s.name} has {what}, which only a simulation reads{also}"
+            found["time"] = f"station {s.name} has {what}, which only a simulation supports{also}"
     return found
 
 

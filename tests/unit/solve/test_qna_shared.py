@@ -57,5 +57,5 @@ def test_several_servers_are_those_of_exponential_service() -> None:
 
 
 def test_priorities_are_still_refused() -> None:
-    with pytest.raises(MethodRefused, match="has discipline priority, and it needs fcfs or a shared one"):
+    with pytest.raises(MethodRefused, match="has discipline priority; this method needs fcfs, siro, ps or lcfs_pr"):
         sj.solve(row("priority"), "qna")

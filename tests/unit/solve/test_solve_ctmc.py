@@ -167,7 +167,7 @@ CASES = {
     "servers are shared": lambda: sj.Model(
         [sj.Queue("p", discipline="ps"), sj.Queue("q", capacity=1, on_full="block")], [sj.Closed("u", 3)],
         demands_s={"p": {"u": 1.0}, "q": {"u": 1.0}}),
-    "only a simulation reads": lambda: sj.Model(
+    "only a simulation supports": lambda: sj.Model(
         [sj.Queue("q", breakdowns=sj.Breakdowns(sj.Exponential(9.0), sj.Exponential(1.0)))], [sj.Closed("u", 3)],
         demands_s={"q": {"u": 1.0}}),
     "round_robin": lambda: sj.Model(

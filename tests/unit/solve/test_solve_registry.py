@@ -122,9 +122,9 @@ def test_a_sweep_takes_a_method_that_serves_all_points(only: Callable[..., sj.Mo
             {"stations": [sj.Queue("cpu", breakdowns=sj.Breakdowns(sj.Exponential(9), sj.Exponential(1)))]},
             "cpu has breakdowns",
         ),
-        ({"stations": [sj.Queue("cpu"), sj.Pool("pool", 1, ("cpu",))]}, "pool limits how many"),
-        ({"regions": [sj.Region("all", 1, ("cpu",))]}, "all limits how many"),
-        ({"stations": [sj.Multicore("cpu", 2, 1, 1e-4)]}, "which only two-class/priority reads"),
+        ({"stations": [sj.Queue("cpu"), sj.Pool("pool", 1, ("cpu",))]}, "pool admits at most 1 customers"),
+        ({"regions": [sj.Region("all", 1, ("cpu",))]}, "all admits at most 1 customers"),
+        ({"stations": [sj.Multicore("cpu", 2, 1, 1e-4)]}, "which only two-class/priority supports"),
     ],
 )
 def test_what_a_method_does_not_read_it_does_not_solve(
@@ -215,7 +215,7 @@ Q, PH = sj.Queue, sj.Erlang(1.0, 2)
     ("model", "words"),
     [
         (sj.Model([Q("desk", 2, schedule=((0.0, 2), (5.0, 1)))], [sj.Open("call", 0.5)], {"desk": {"call": 1.0}}),
-         "would apply with a fixed number of servers at desk (station desk has a schedule, which only a simulation reads)"),
+         "would apply with a fixed number of servers at desk (station desk has a schedule, which only a simulation supports)"),
         (sj.Model([Q("a", capacity=4), Q("b")], [sj.Closed("u", 500, 1.0)], {"a": {"u": 1.0}, "b": {"u": 1.0}}),
          "mva would apply with room without a limit at a (station a has room for 4 only); ctmc would apply with a smaller "
          "population of u (500) (closed customers may find station a full and be lost)"),

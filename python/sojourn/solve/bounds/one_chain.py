@@ -43,7 +43,8 @@ def of(networks: Sequence[Network]) -> ClosedChain:
 def one_closed(network: Network) -> str | None:
     """One closed chain, no open class, nothing that customers are turned away by."""
     if not network.closed.all() or closed_chains(network) != 1:
-        return f"it has {closed_chains(network)} closed chains and {int((~network.closed).sum())} open classes; it needs one closed"
+        chains, classes = closed_chains(network), int((~network.closed).sum())
+        return f"this method needs one closed chain alone; closed chains: {chains}, open classes: {classes}"
     return structure(network)
 
 

@@ -21,9 +21,9 @@ POLICIES = ("random", "jsq")
 def refuses(network: Network) -> str | None:
     """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
     if (least := fewest(network)) > MOST_STATES:
-        return f"it has at least {least:.2g} states, more than the limit of {MOST_STATES}"
+        return f"the model has at least {least:.2g} states, more than the limit of {MOST_STATES}"
     if (customers := network.population[network.closed].sum()) > MOST_CUSTOMERS:
-        return f"it has {customers} customers, more than the limit of {MOST_CUSTOMERS}"
+        return f"the model has {customers} customers, more than the limit of {MOST_CUSTOMERS}"
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found
@@ -42,7 +42,7 @@ def _size(network: Network) -> str | None:
     """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
     some_open = bool((~network.closed).any())
     if (least := states(network, FEW_OPEN if some_open else 0)) > MOST_STATES:
-        return f"it has about {least:.2g} states, more than the limit of {MOST_STATES}"
+        return f"the model has about {least:.2g} states, more than the limit of {MOST_STATES}"
     if not some_open or unstable(network):
         return None
     most = wanted_bound(network, LEAST)
@@ -51,7 +51,7 @@ def _size(network: Network) -> str | None:
         at = f"at a load of {share:.9g} " if (share := load(network)) > 0 else ""
         return f"{at}it would have to count open customers up to {most:.9g}, and counts at most {MOST_CUSTOMERS}"
     if (least := states(network, most)) > MOST_STATES:
-        return f"with up to {most} open customers it has about {least:.2g} states, more than the limit of {MOST_STATES}"
+        return f"up to {most} open customers make about {least:.2g} states, more than the limit of {MOST_STATES}"
     return None
 
 

@@ -26,7 +26,7 @@ SPREAD = 1e9  # between rates of phases: as many digits of the powers of the law
 
 def refuses(network: Network) -> str | None:
     if len(network.stations) != 1 or len(network.classes) != 1 or network.closed[0]:
-        return "it needs one station and one open class"
+        return "this method needs exactly one station and one open class"
     if network.kind[0] != "queue" or network.servers[0] != 1 or network.discipline[0] != "fcfs":
         return f"station {network.stations[0]} is not a single server with discipline fcfs"
     station = network.model.station(network.stations[0])
@@ -37,7 +37,7 @@ def refuses(network: Network) -> str | None:
     if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
         return "customers come back, or skip the station"
     if arrivals(network.arrivals[0]) is None:
-        return "the arrivals are not Markovian, or of too many phases"
+        return "the arrivals are not Markovian, or have too many phases"
     if (law := phases(network.service[0][0])) is None:
         return "the service is not phase-type, or has too many phases"
     if (need := _memory_bytes(network)) > MOST_BYTES:

@@ -56,12 +56,12 @@ def _phased(law: Law) -> Law | Distribution:
 
 def refuses(network: Network) -> str | None:
     if network.limits or network.choices or np.isfinite(network.capacity).any():
-        return "it has a limit or a route by state, for which this approximation was never tested"
+        return "this approximation was never tested with pools, regions, capacity limits or state-dependent routing"
     if any(d.startswith("priority") for d in network.discipline):
-        return "a station serves by priority, for which this approximation was never tested"
+        return "a station serves by priority; this approximation was never tested with priorities"
     taken = nearby(network)
     if taken is None:
-        return "a time has no finite variance, or ctmc takes the network as it is"
+        return "a time has no finite variance, or ctmc solves the network without this approximation"
     return ctmc.refuses(taken)
 
 

@@ -49,7 +49,7 @@ def refuses(network: Network) -> str | None:
         if network.kind[k] == "load_dependent":
             return f"station {name} is load-dependent"
         if network.kind[k] == "queue" and network.discipline[k] not in ("fcfs", "siro", *SHARED):
-            return f"station {name} has discipline {network.discipline[k]}, and it needs fcfs or a shared one"
+            return f"station {name} has discipline {network.discipline[k]}; this method needs fcfs, siro, ps or lcfs_pr"
         if network.discipline[k] not in SHARED and not np.isfinite(network.scv[k]).all():
             return f"a service time at {name} has no second moment"
     for c, name in enumerate(network.classes):

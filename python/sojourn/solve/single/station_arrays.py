@@ -40,13 +40,13 @@ def refusal(
         return reason
     name, services = n.stations[0], n.service[0]
     if single_server and n.servers[0] != 1:
-        return f"station {name} has {n.servers[0]} servers; it needs one"
+        return f"station {name} has {n.servers[0]} servers; this method needs exactly one"
     if np.isfinite(n.capacity[0]) != limited:
         return f"station {name} has {'no' if limited else 'a'} capacity limit"
     if limited and n.on_full[0] != "lose":
-        return f"station {name} blocks when it is full; it needs on_full = lose"
+        return f"station {name} blocks when it is full; this method needs on_full = lose"
     if one_class and len(n.classes) != 1:
-        return f"it has {len(n.classes)} classes; it needs one"
+        return f"the model has {len(n.classes)} classes; this method needs exactly one"
     if exponential and not all(isinstance(d, Exponential) for d in services):
         return f"service at station {name} is not exponential"
     if one_service and np.ptp(n.service_s[0]) > SAME * n.service_s[0].max():
@@ -60,16 +60,16 @@ def refusal(
 
 def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, breaks: bool) -> str | None:
     if len(n.stations) != 1:
-        return f"it has {len(n.stations)} stations; this is for one"
+        return f"the model has {len(n.stations)} stations; this method needs exactly one"
     station = n.model.station(n.stations[0])
     if n.kind[0] != kind:
-        return f"station {n.stations[0]} is a {n.kind[0]}; it needs a {kind}"
+        return f"station {n.stations[0]} is a {n.kind[0]}; this method needs a {kind} station"
     if n.closed.any() != closed or n.closed.all() != closed:
-        return f"it needs {'closed' if closed else 'open'} classes only"
+        return f"this method needs {'closed' if closed else 'open'} classes only"
     if not n.at_load:
         return "a time depends on how busy its station is"
     if n.limits or n.switches or n.choices:
-        return "it has a pool, a region, class switching or a route by state"
+        return "the model has a pool, a region, class switching or state-dependent routing"
     if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):
         return f"station {n.stations[0]} is not visited exactly once a pass by every class"
     broken = getattr(station, "breakdowns", None) is not None
@@ -78,7 +78,7 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
     if breaks and not broken:
         return f"station {n.stations[0]} has no breakdowns"
     if n.discipline[0] not in disciplines:
-        return f"station {n.stations[0]} is {n.discipline[0]}; it needs {' or '.join(disciplines)}"
+        return f"station {n.stations[0]} is {n.discipline[0]}; this method needs {' or '.join(disciplines)}"
     return None
 
 

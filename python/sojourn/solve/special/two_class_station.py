@@ -52,10 +52,11 @@ WORST = ("unstable", "saturated", "trailing_unstable", "approximate", "ok")
 def refuses(variant: str, network: Network) -> str | None:
     if len(network.hosts) != 1:
         kinds = ", ".join(sorted(set(network.kind)))
-        return f"it has {len(network.kind)} stations ({kinds}); it needs one multicore"
+        count = f"{len(network.kind)} station{'s' * (len(network.kind) != 1)}"
+        return f"this method needs one multicore station, not {count} of kind {kinds}"
     k, station = next(iter(network.hosts.items()))
     if len(network.classes) != 1 or network.closed[0]:
-        return "it needs one open class"
+        return "this method needs exactly one open class"
     if station.variant != variant:
         return f"station {station.name} asks for variant {station.variant}"
     if not isinstance(network.arrivals[0], Exponential):
