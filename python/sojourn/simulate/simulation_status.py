@@ -7,18 +7,18 @@ TEXT = {
     "too_short": (
         "the run is too short for the requested precision. The estimates are kept, but intervals of a short run contain the true "
         "value less often than their level says, because the run estimates its own variance poorly. Simulate as long as the "
-        "message says before you rely on them"
+        "message says before you rely on the intervals"
     ),
     "interrupted": "stopped before its end; the estimates use everything simulated until then",
     "no_moment": (
-        "the mean is infinite, because the times that determine it lack a moment that it needs. A longer run only gives a larger "
+        "the mean is infinite, because it needs a moment that its times do not have. A longer run only gives a larger "
         "number. Use quantiles, which exist; or bound the times in the model (a timeout, recorded times as kind empirical); or share "
         "the server (ps), whose means need fewer moments"
     ),
     "heavy_tail": (
-        "a large part of this mean comes from times so long that a run has hardly any of them. The value is what this run "
-        "happened to see, and mostly too small. An interval by batch means would contain the true value less often than its level "
-        "says, so none is given. Use the exact value if the message has one, a run as long as the message says, or quantiles"
+        "a large part of this mean comes from times so long that a run has hardly any of them. The value comes from the few "
+        "that this run had, and is mostly too small. An interval by batch means would contain the true value less often than its level "
+        "says, so no interval is given. Use the exact value if the message has one, a run as long as the message says, or quantiles"
     ),
     "unstable": (
         "more requests arrive than can be served. The numbers present grow as long as the run lasts, and stationary means do "

@@ -14,7 +14,8 @@ TEXT = {
         "raise p, or add cores"
     ),
     "unstable": (
-        "the offered rate is at or above the capacity of a station, so queues grow without bound; the message says from which rate on"
+        "the offered rate is at or above the capacity of a station, so queues grow without bound; the message has the "
+        "rate from which this is true"
     ),
     "idle": "no customers come here, so a mean over customers does not exist",
     "approximate": "an approximation: the method's page says how large its error can be; simulate to know",
