@@ -37,21 +37,24 @@ HEAD = f"""# The query language
 
 `sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
 examples; this page is the complete reference. A query is a tree of nodes. Most nodes are those of Performance Trees (Suto, Bradley,
-Knottenbelt, QEST 2007, pp. 41-50). Six more nodes are ours: they ask about requests instead of states, as most objectives do. Text and
-JSON are two forms of the same tree. `--draw-syntax-tree FILE.svg` (or `FILE.mmd`) draws the tree with the result of each node, and
-`--english` prints the tree as a sentence:
+Knottenbelt, QEST 2007, pp. 41-50). Six more nodes are ours: they ask about requests instead of states, as most objectives do.
+
+Text and JSON are two forms of the same tree. `--draw-syntax-tree FILE.svg` (or `FILE.mmd`) draws the tree with the result of each
+node, and `--english` prints the tree as a sentence:
 
 ![{PICTURE}](query-tree.svg)
 
-[Every kind of node](query-nodes.svg) shows what a model answers and what it refuses. GitHub and others draw the Mermaid form.
+[Every kind of node](query-nodes.svg) shows what a model answers and what it refuses. GitHub and other sites draw the Mermaid form.
 
 ## Answers
 
 A source answers a comparison with `yes`, `no` or `cannot tell`. The answer is `cannot tell` if the interval (at 90 %) contains the
-limit. The answer then says about how many times as long a run would decide, because half-widths shrink with the root of the length.
-Yes and no are joined by Kleene's rules: `cannot tell and no` is no, `cannot tell or yes` is yes. If a source does not know a part of
-the query, the message names the part and a remedy, and the answer is `cannot tell` too. [Exit codes](exit-codes.md): 0 yes, or a
-number; 7 no; 8 cannot tell; 2 a mistake in the query.
+limit. The answer then also estimates how many times as long a run must be to decide. The estimate assumes that the half-width of an
+interval shrinks with the square root of the length of the run. `and` and `or` follow Kleene's rules: `cannot tell and no` is no,
+`cannot tell or yes` is yes.
+
+If a source does not know a part of the query, the answer is also `cannot tell`. The message names the part and a remedy.
+[Exit codes](exit-codes.md): 0 yes, or a number; 7 no; 8 cannot tell; 2 a mistake in the query.
 
 ## Sources
 
@@ -63,39 +66,39 @@ number; 7 no; 8 cannot tell; 2 a mistake in the query.
 | a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
 `--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
-`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`. A table can answer only from its rows.
+`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`. A table answers only from its own rows.
 
 ## Definitions
 
 These definitions are the same for all sources:
 
-- **Times of requests** start at the moment a request was due. Failed requests are later than all answered requests. Failed requests
-  count in quantiles and probabilities, and do not count in means, moments and standard deviations.
-- **Quantiles** have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number compared with a time needs its unit.
-- **A passage** from the states A has one of two starts. *Entering* A (the default) means the state at each entry into A. *Within* A
-  means the state at a random time at which the state is in A. A passage ends with the next entry into the target from outside. A
+- **Times of requests** start at the moment when a request was due. Failed requests count as later than all answered requests. They
+  count in quantiles and probabilities. They do not count in means, moments and standard deviations.
+- **Quantiles** have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number that is compared with a time needs its unit.
+- **A passage** from the states A has one of two starts. *Entering* A (the default) starts in the state at each entry into A. *Within* A
+  starts in the state at a random time at which the state is in A. A passage ends with the next entry into the target from outside. A
   passage that starts inside the target ends when it comes back to the target. A passage that enters an excluded state first never ends.
 - **`convolve`** assumes that its two times are independent. Waiting and service of one request are not independent: ask for
   `response_time`.
-- **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of such shares come from 32
-  batches of the window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. This
-  interval uses as many independent clusters as the record is worth.
-- **Rare tails** (of times, or of the number present) show few clusters of slow requests, and the clusters are too regular. So the
-  variance of such a tail, divided by share (1 - share), is no smaller than in a tail ten times as heavy. If a run is too short to
-  bound a quantile, the interval of the quantile has no end. The answer then says about how many times as much data would give a bound.
-- **Failures** have no wider tail of this kind. The clusters of failures are assumed to be of geometric size. The mean size is over the
-  clusters seen and one further cluster that contains the slowest requests of the run. For example, slow requests may come by the
-  dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail. `benches/query` counts how often intervals
-  contain the true value.
+- **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of these shares come from 32
+  batches of the window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. Its number of
+  observations is the number of independent clusters that the record is equivalent to.
+- **Rare tails** (of times, or of the number present) have only a few clusters of slow requests, and the clusters look too regular. So
+  the variance of such a tail, divided by share (1 - share), is taken to be at least that of a tail ten times as heavy. If a run is too
+  short to bound a quantile, the interval of the quantile has no end. The answer then says how many times as much data is needed.
+- **Failures** are not compared with a heavier tail. Instead, the sizes of clusters of failures are assumed to be geometric. The mean
+  size is over all observed clusters and one further cluster: the cluster with the slowest requests of the run. For example, slow requests
+  may come by the dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail. `benches/query` counts how often
+  intervals contain the true value.
 - **A run with only `latency.hlog`**, or with only some of its requests recorded, gives response times by its histograms. A batch is
-  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. Such a run refuses states, classes
-  and phases.
-- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` requests are at this station,
-  from the arrival of the packet to the answer, and `busy(app)` of them are in service. `utilisation{{station=app}}` is of its threads,
-  or of the servers behind its waiting page. `waiting_time` and `service_time` are those at the station. A state then has three
-  numbers: `n(app)`, `busy(app)`, and the number of requests that clients have under way.
+  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. Such a run refuses questions about
+  states, classes and phases.
+- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` is the number of requests at
+  this station, from the arrival of the packet to the answer. `busy(app)` is the number of these requests in service.
+  `utilisation{{station=app}}` is that of the threads, or of the servers behind the waiting page. `waiting_time` and `service_time` are
+  those at the station. A state then has three numbers: `n(app)`, `busy(app)`, and the number of requests that clients have under way.
 - **Undecided states** are states whose probability may lie on either side of a range. A source refuses a set with undecided states if
-  they can change the answer.
+  these states can change the answer.
 - **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time, and judges each window by its own
   figures.
 
@@ -128,7 +131,7 @@ NAME        {{station=cpu, class=user}} may follow metrics, times and quantiles;
 }
 ## Nodes
 
-Answers are those of this model, an M/M/4 with 150 arrivals a second and a mean service time of 20 ms:
+The answers below are those of this model, an M/M/4 with 150 arrivals a second and a mean service time of 20 ms:
 
 ```toml
 {MODEL}```
