@@ -155,7 +155,7 @@ def station(network: Network, k: int) -> str | None:
     if len(there) > 1 and max(means) - min(means) > SAME * max(means):
         text = ", ".join(f"{network.classes[c]} {mean:g} s" for c, mean in zip(there, means, strict=True))
         return (
-            f"station {name} is {discipline} with means that differ between classes ({text}); with ps this is allowed"
+            f"station {name} is {discipline} with means that differ between classes ({text}); use ps for unequal means"
         )
     return None
 

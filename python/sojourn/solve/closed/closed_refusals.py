@@ -7,6 +7,8 @@ import numpy as np
 from sojourn.model.network_arrays import Network
 from sojourn.solve.product_form import product_form, structure
 
+NO_CLOSED = "this method needs a closed class; the model has none"
+
 
 def closed_chains(network: Network) -> int:
     """Chains of closed classes (classes that switch into each other are one)."""
@@ -14,7 +16,7 @@ def closed_chains(network: Network) -> int:
 
 
 def some_closed(network: Network) -> str | None:
-    return None if network.closed.any() else "no class is closed"
+    return None if network.closed.any() else NO_CLOSED
 
 
 def exactly(network: Network) -> str | None:
@@ -28,7 +30,7 @@ def one_speed(network: Network) -> str | None:
         if kind == "load_dependent":
             return f"station {name} is load-dependent"
         if kind == "queue" and servers != 1:
-            return f"station {name} has {servers} servers"
+            return f"station {name} has {servers} servers; this method needs single servers"
     return None
 
 
@@ -54,9 +56,9 @@ def roughly_fcfs(network: Network) -> str | None:
     """For the approximation of general service at queues in the order of arrival: closed classes only."""
     if not network.closed.all():
         return (
-            f"class {network.classes[int(np.argmin(network.closed))]} is open"
+            f"class {network.classes[int(np.argmin(network.closed))]} is open; this method needs closed classes only"
             if network.closed.any()
-            else "no class is closed"
+            else NO_CLOSED
         )
     reason = structure(network)
     if reason:

@@ -42,7 +42,8 @@ def refusal(
     if single_server and n.servers[0] != 1:
         return f"station {name} has {n.servers[0]} servers; this method needs exactly one"
     if np.isfinite(n.capacity[0]) != limited:
-        return f"station {name} has {'no' if limited else 'a'} capacity limit"
+        need = "needs one" if limited else "allows none"
+        return f"station {name} has {'no' if limited else 'a'} capacity limit; this method {need}"
     if limited and n.on_full[0] != "lose":
         return f"station {name} blocks when it is full; this method needs on_full = lose"
     if one_class and len(n.classes) != 1:
@@ -76,7 +77,7 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
     if getattr(station, "schedule", ()) or (broken and not breaks):
         return f"the number of servers of station {n.stations[0]} changes"
     if breaks and not broken:
-        return f"station {n.stations[0]} has no breakdowns"
+        return f"station {n.stations[0]} has no breakdowns; this method needs them"
     if n.discipline[0] not in disciplines:
         return f"station {n.stations[0]} is {n.discipline[0]}; this method needs {' or '.join(disciplines)}"
     return None

@@ -58,7 +58,7 @@ def refuses(variant: str, network: Network) -> str | None:
     if len(network.classes) != 1 or network.closed[0]:
         return "this method needs exactly one open class"
     if station.variant != variant:
-        return f"station {station.name} asks for variant {station.variant}"
+        return f"station {station.name} asks for variant {station.variant}, not for this one"
     if not isinstance(network.arrivals[0], Exponential):
         return f"class {network.classes[0]} does not arrive as a Poisson process with a rate above 0"
     if not 0 < network.visits[k, 0] <= 1 + 1e-12 or network.service_s[k, 0] <= 0:
