@@ -220,7 +220,7 @@ def share(part: int, of: int) -> str:
 
 def table(sets: Sequence[Coverage]) -> str:
     lines = [
-        "| predicted before it was run | inside the 90 % interval | the same with runs that are not valid "
+        "| what was predicted | inside the 90 % interval | inside, counting also runs that are not valid "
         "| median half-width, mean response time | median error, mean response time | median error, rate |",
         "|---|---|---|---|---|---|",
     ]
