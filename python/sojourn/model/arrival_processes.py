@@ -14,7 +14,7 @@ from sojourn.model.distribution_types import freeze
 
 @dataclass(frozen=True)
 class MAP:
-    """Markovian arrivals: `D0` moves without an arrival, `D1` with one (1/s); rows of D0 + D1 sum to 0.
+    """Markovian arrivals: `D0` has the rates of transitions without an arrival, `D1` of those with one (1/s). Rows of D0 + D1 sum to 0.
 
     An MMPP is a MAP whose D1 is diagonal.
     """

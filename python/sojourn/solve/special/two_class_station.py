@@ -53,7 +53,7 @@ def refuses(variant: str, network: Network) -> str | None:
     if len(network.hosts) != 1:
         kinds = ", ".join(sorted(set(network.kind)))
         count = f"{len(network.kind)} station{'s' * (len(network.kind) != 1)}"
-        return f"this method needs one multicore station, not {count} of kind {kinds}"
+        return f"this method needs exactly one station, of kind multicore; the model has {count} of kind {kinds}"
     k, station = next(iter(network.hosts.items()))
     if len(network.classes) != 1 or network.closed[0]:
         return "this method needs exactly one open class"
