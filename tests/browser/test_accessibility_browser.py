@@ -72,7 +72,7 @@ vary = { rate_per_s = "20..60:20" }
 model = "unknown.toml"
 [[predict]]
 name = "more"
-vary = { rate_per_s = [80] }
+vary = { rate_per_s = [70, 80] }
 """
 FOUND = Capacity(
     "p99 < 50ms", RateInterval(72, 69, 75), RateInterval(95, 91, 99), 0.9, "", "known to 10 %", None, "1 server",
@@ -160,6 +160,17 @@ def test_a_report(browser: Any, reports: dict[str, Path], kind: str) -> None:
     page.goto(reports[kind].as_uri())
     assert on_all_screens(page) == []
     context.close()
+
+
+@pytest.mark.parametrize("kind", sorted({*REPORTS} - {"all-blocks", "compare"}))
+def test_a_figure_begins_on_the_first_screen(browser: Any, reports: dict[str, Path], kind: str) -> None:
+    for width, height in ((1280, 800), (390, 844)):
+        context = browser.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        page.goto(reports[kind].as_uri())
+        box = page.locator("figure").first.bounding_box()
+        assert box is not None and box["y"] < 0.9 * height
+        context.close()
 
 
 def test_what_has_too_little_contrast_or_no_name_is_found(browser: Any) -> None:

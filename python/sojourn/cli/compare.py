@@ -14,7 +14,7 @@ from sojourn.cli.load_command import HttpCommand
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
-from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
+from sojourn.cli.verdict_files import Html, Junit, Markdown, check_files, print_lines, write_files
 from sojourn.errors import InputError, ObjectiveMissed
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import values
@@ -70,6 +70,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,
     junit: Junit = None,
+    html: Html = None,
     **given: Any,
 ) -> None:  # fmt: skip
     """Says whether B is slower than A, or cannot tell.
@@ -84,7 +85,7 @@ def compare(
     if sum(given is not None for given in (sources or None, commands, service_urls)) != 1:
         raise InputError("A and B", "compare", "give two folders, or --commands 'A' 'B', or --service-urls A B")
     _only_what_means_something(context, "--service-urls" if service_urls else "--commands" if commands else "")
-    check_files(markdown, junit)
+    check_files(markdown, junit, html)
     judged: dict[str, Any] = {"metrics": metric or (), "margin": share(margin, "--equivalence-margin"), "level": level}
     if sources:
         found = _folders(sources, judged)
@@ -101,7 +102,7 @@ def compare(
             }  # fmt: skip
             found = _urls(service_urls, limits, load, judged)
     say_answer("compare", found.to_dict()) if as_json else _tell(found)
-    write_files("compare", comparison_document(found), junit_cases(found), markdown, junit)
+    write_files("compare", comparison_document(found), junit_cases(found), markdown, junit, html)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))
 
 

@@ -40,7 +40,7 @@ def headline(found: Oscillation) -> str:
 def document(found: Oscillation, source: str, with_figures: bool = True) -> Document:
     """The verdict with its reason, the table, and the figures if wanted."""
     drawn = figures(found) if with_figures else ()
-    section = Section("What was seen", "", (table(found), *drawn, Text(METHOD)))
+    section = Section("What was seen", "", (*drawn[:1], table(found), *drawn[1:], Text(METHOD)))
     status: Status = "warn" if found.verdict == "too_short" else "ok"
     return Document(source, "Oscillating bottleneck", (headline(found), found.why), status, (section,))
 

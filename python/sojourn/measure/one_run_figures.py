@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +21,7 @@ QUANTILES = (0.5, 0.9, 0.99)
 MOST_BINS, LEAST_IN_BIN = 60, 20  # of the time of the run; answers in a bin, on average
 POINTS = 120  # of the drawn distribution
 WIDE = 20.0  # the longest response time over the median from which its axis is logarithmic
+NEAR = 1.5  # a limit over the longest response time up to which it is marked
 CLIENT = 0.95  # of the mean response time: where requests are sent so much later than due that it is told
 
 
@@ -62,7 +63,7 @@ def _figures(run: RunFolder) -> tuple[Figure, ...]:
         )
     ]  # fmt: skip
     if len(counted) >= LEAST_IN_BIN:
-        drawn.append(distribution(counted, limits))
+        drawn.append(distribution({"requests": counted}, limits))
     count, _ = np.histogram(good["end_s"].to_numpy() - first, edges)
     answers = Series("answers", _middles(edges), (count * run.sample_every / np.diff(edges)).tolist())
     drawn.append(
@@ -93,23 +94,27 @@ def _over_time(due_s: NDArray[np.float64], times_s: NDArray[np.float64], edges: 
     return found
 
 
-def distribution(times_s: NDArray[np.float64], limits: Sequence[Objective] = ()) -> Figure:
-    """The share of requests that took longer than t. `times_s`: at least one, > 0. `limits`: of quantiles; near ones are marked."""
-    ordered = np.sort(times_s)
-    # shares from all to one request, evenly on the logarithmic axis
-    share = np.unique(np.concatenate([np.linspace(0.9, 0.1, 17), np.geomspace(0.1, 1 / len(ordered), POINTS)]))[::-1]
-    t = np.quantile(ordered, 1 - share, method="inverted_cdf") * 1e3
-    marks = tuple((float(np.quantile(ordered, q)) * 1e3, quantile_name(q)) for q in QUANTILES)
-    near = [one for one in limits if one.figure != "mean" and 1e3 * one.limit <= 1.5 * t[-1]]
-    marks += tuple((1e3 * one.limit, f"objective {one.text}") for one in near)
-    wide = ordered[0] > 0 and ordered[-1] > WIDE * float(np.median(ordered))
+def distribution(times_s: Mapping[str, NDArray[np.float64]], limits: Sequence[Objective] = ()) -> Figure:
+    """The share of requests that took longer than t, a curve a name; the quantiles of one alone are marked. `times_s`: response times > 0,
+    at least one a name. `limits`: of quantiles; near ones are marked."""
+    curves = {name: _slower(own) for name, own in times_s.items()}
+    every = np.concatenate(list(times_s.values()))
+    longest, least = float(every.max()), 1 / max(map(len, times_s.values()))
+    marks = [(1e3 * float(np.quantile(every, q)), quantile_name(q)) for q in QUANTILES] if len(times_s) == 1 else []
+    near = [one for one in limits if one.figure != "mean" and one.limit <= NEAR * longest]
+    marks += [(1e3 * one.limit, f"objective {one.text}") for one in near]
     return Figure(
         "distribution", "Distribution of the response time", "response time t (ms)", "share of requests that took longer than t",
-        (Series("requests", t.tolist(), share.tolist()),),
+        tuple(Series(name, t.tolist(), share.tolist()) for name, (t, share) in curves.items()),
         "At 0.01 one request of a hundred took longer. Failed requests and those before the counted time are left out.",
-        x_log=bool(wide), y_log=True,
-        vlines=marks, y_limits=(float(share[-1]), 1.0),
+        x_log=bool(every.min() > 0 and longest > WIDE * float(np.median(every))), y_log=True, vlines=tuple(marks), y_limits=(least, 1.0),
     )  # fmt: skip
+
+
+def _slower(times_s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times in ms, and the share of requests that took longer: from nearly all to one of them, evenly on a logarithmic axis."""
+    share = np.unique(np.concatenate([np.linspace(0.9, 0.1, 17), np.geomspace(0.1, 1 / len(times_s), POINTS)]))[::-1]
+    return np.quantile(times_s, 1 - share, method="inverted_cdf") * 1e3, share
 
 
 def _note(run: RunFolder) -> str:

@@ -20,6 +20,10 @@ RATE, USERS = "requests per second", "users"
 QUANTILES = (0.5, 0.9, 0.99)
 MOST_RUNS = 8  # whose failures are drawn
 BINS = 60
+FROM_WHEN = (
+    "Response times run from when a request was due until its answer arrived at this host; times from sent "
+    "show how much waiting in the client adds."
+)
 Table: TypeAlias = "list[tuple[float, pl.DataFrame]]"  # load → metrics of a run, in order of the load
 
 
@@ -40,7 +44,7 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
     response = _response(groups)
     response += limit_lines(time_limits(runs), response)
     figures = (
-        Figure("response", "Response time", label, "ms", tuple(response), vlines=marks),
+        Figure("response", "Response time", label, "ms", tuple(response), FROM_WHEN, vlines=marks),
         Figure(
             "throughput", "Throughput", label, "answers per second", tuple(_all(groups, "throughput")), vlines=marks
         ),
@@ -54,11 +58,7 @@ def measured_section(runs: Sequence[RunFolder], found: Mapping[str, Diagnosis]) 
             vlines=marks,
         ),
     )
-    lead = (
-        "Response times run from when a request was due until its answer arrived at this host; times from sent "
-        "show how much waiting in the client adds."
-    )
-    return Section("What was measured", lead, tuple(f for f in figures if f.series))
+    return Section("What was measured", "", tuple(f for f in figures if f.series))
 
 
 def axis_label(runs: Sequence[RunFolder]) -> str:

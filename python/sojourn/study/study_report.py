@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sojourn.study.checked_study import CheckedStudy
     from sojourn.study.study_findings import StudyFindings
 
+LEAST_DRAWN = 2  # predictions in a figure
+WIDE = 10.0  # the longest response time over the shortest from which its axes are logarithmic
 LEVELS = {"rate_per_s": "requests per second", "users": "users"}
 
 
@@ -94,7 +96,44 @@ def _predicted(found: StudyFindings) -> list[Section]:
     columns = ("prediction", "factors", "metric", "predicted", "measured", "error", "")
     note = f"Intervals are for a new run, at {percent(found.predicted['level'], 0)}; a row a run."
     table = Table("Predicted, then measured", columns, tuple(rows), note)
-    return [Section("Predicted before it was run", f"Written {found.predicted['written']}.", (table,))]
+    return [
+        Section(
+            "Predicted before it was run",
+            f"Written {found.predicted['written']}.",
+            (*_against(found, found.predicted["level"]), table),
+        )
+    ]
+
+
+def _against(found: StudyFindings, interval_level: float) -> list[Figure]:
+    """Predicted against measured response times, ms; with intervals where they are known."""
+    rows = [
+        row
+        for row in found.asked.iter_rows(named=True)
+        if row["metric"] == "response_time"
+        and row["valid"]
+        and not row["class"]
+        and None not in (row["predicted"], row["measured"])
+    ]
+    if len(rows) < LEAST_DRAWN:
+        return []
+    x, y, low, high = (
+        [None if row[k] is None else 1e3 * row[k] for row in rows] for k in ("measured", "predicted", "low", "high")
+    )
+    told = any(is_interval(row["low"], row["high"]) for row in rows)
+    measured = [1e3 * float(row["measured"]) for row in rows]
+    ends = [min(measured), max(measured)]
+    wide = ends[0] > 0 and ends[1] > WIDE * ends[0]
+    series = (
+        Series("predicted", x, y, low if told else None, high if told else None, "points"),
+        Series("as measured", ends, ends, style="dashed"),
+    )
+    level = percent(interval_level, 0)
+    note = f"Each point is a run. Bars are {level} intervals for a new run; a bar that crosses the dashed line holds the measured value."
+    return [
+        Figure("predicted-measured", "Response time, predicted before its run", "measured mean response time (ms)", "predicted (ms)",
+               series, note, x_log=wide, y_log=wide)
+    ]  # fmt: skip
 
 
 def _choices(found: StudyFindings) -> list[Section]:

@@ -33,6 +33,7 @@ class ReportRequest(RequestBody):
 class CompareRequest(RequestBody):
     a: Names
     b: Names
+    width: Width = 760
 
 
 class ModelTextRequest(RequestBody):

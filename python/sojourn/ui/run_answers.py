@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.compare import compare
 from sojourn.errors import InputError, SojournError
 from sojourn.measure.objective_lines import time_limits
+from sojourn.measure.one_run_figures import distribution
 from sojourn.measure.run_report import runs_document
 from sojourn.report import Code, Document, Figure, Section, Table, Text, cell_text, markup
 from sojourn.report.chart import specification
 from sojourn.report.figure_channels import PAGE
 from sojourn.runs.record_files import read_records
+from sojourn.runs.request_times import answered_s
 from sojourn.runs.run_folder import RunFolder
 from sojourn.terminal import shown
 from sojourn.ui.model_answers import error_table
@@ -75,15 +79,40 @@ def document(paths: Sequence[str], width_px: int) -> dict[str, Any]:
     return as_tables(runs_document([Path(path) for path in paths]), width_px)
 
 
-def compared(a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> dict[str, Any]:
-    """By the code of `sojourn compare`."""
-    found = compare(list(a), list(b), names=names)
+def compared(a: Sequence[str], b: Sequence[str], names: tuple[str, str], width_px: int) -> dict[str, Any]:
+    """By the code of `sojourn compare`; with the distributions of both sides, also where they cannot be compared."""
+    figures = _distributions(dict(zip(names, (a, b), strict=True)), width_px)
+    try:
+        found = compare(list(a), list(b), names=names)
+    except SojournError as error:
+        return {"error": error_table(error), "figures": figures}
     return {
         "verdict": found.verdict, "lines": found.lines(), "columns": ["metric", *names, "B against A", "verdict"],
         "rows": [list(one.cells) for one in found.metrics],
         "changes": [{"metric": one.metric, "change": one.change, "low": one.low, "high": one.high} for one in found.metrics],
-        "margin": found.margin,
+        "margin": found.margin, "figures": figures,
     }  # fmt: skip
+
+
+def _distributions(sides: Mapping[str, Sequence[str]], width_px: int) -> list[dict[str, Any]]:
+    """Nothing where a side has no records of requests."""
+    times = {}
+    for name, paths in sides.items():
+        try:
+            own = [_counted_s(RunFolder.open(path)) for path in paths]
+        except SojournError:
+            return []
+        known = [one for one in own if one is not None and len(one)]
+        if not known:
+            return []
+        times[name] = np.concatenate(known)
+    return [_block(distribution(times), width_px)]
+
+
+def _counted_s(run: RunFolder) -> NDArray[np.float64] | None:
+    """Response times in the window that counts."""
+    window = run.manifest.get("window_s")
+    return answered_s(run, (window[0], window[1])) if window else None
 
 
 def as_tables(made: Document, width_px: int) -> dict[str, Any]:

@@ -31,6 +31,7 @@ def serve(folder: Path, tell: Callable[[str], None], *, port: int = 0, write: bo
             raise InputError(
                 f"port {port}: {getattr(error, 'strerror', None) or error}", "--port", "give another one, or none"
             ) from None
+        listener.listen()  # before the URL is told: who opens it at once waits, and is not refused
         tell(f"http://{HOST}:{listener.getsockname()[1]}{secret.root}?token={secret.token}")
         with suppress(KeyboardInterrupt):
             uvicorn.Server(_config(workbench(place, secret, write))).run(sockets=[listener])

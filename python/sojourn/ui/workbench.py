@@ -90,7 +90,7 @@ class Workbench:
     async def compare(self, request: Request) -> Response:
         wanted = await _body(request, request_bodies.CompareRequest)
         sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
-        return await self.computed(run_answers.compared, *sides, ("A", "B"), slow=True)
+        return await self.computed(run_answers.compared, *sides, ("A", "B"), wanted.width, slow=True)
 
     async def live(self, request: Request) -> Response:
         """Server-sent events of a run that is being recorded, one a second, until it has ended."""

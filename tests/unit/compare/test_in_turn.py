@@ -105,13 +105,17 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
 def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
     words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up", "0"]
     done = subprocess.run(
-        [*words, "--markdown", "c.md", "--junit", "c.xml"], capture_output=True, text=True, cwd=tmp_path
+        [*words, "--markdown", "c.md", "--junit", "c.xml", "--html", "c.html"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
     )
     assert done.returncode == 7, done.stderr
     text = (tmp_path / "c.md").read_text()
     assert "**worse: time +" in text and "| metric | A | B | B against A | verdict |" in text
     suite = ElementTree.fromstring((tmp_path / "c.xml").read_text())
     assert suite.attrib["failures"] == "1" and suite[0].attrib["name"] == "time of B not worse than of A, margin 5 %"
+    assert "Change from A to B" in (tmp_path / "c.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -125,6 +129,7 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
           for option in ("--blocks 10", "--within 3m", "--seed 1", "--timeout 1s")),
         ("one two --warm-up 1", "--warm-up; only --commands has this"),
         ("--commands true true --markdown a --junit ./a", "give two files"),
+        ("--commands true true --markdown a --html ./a", "give two files"),
     ],
 )  # fmt: skip
 def test_an_option_that_means_nothing_here_is_refused_though_it_says_the_default(words: str, said: str) -> None:

@@ -14,6 +14,7 @@ from sojourn.errors import RunFolderError, StudyError
 from sojourn.study import run_study
 from sojourn.study.checked_study import read_plan
 from sojourn.study.study_findings import StudyFindings
+from sojourn.study.study_report import study_document
 
 TRUTH = """
 [stations.cpu]
@@ -108,6 +109,17 @@ def test_report_and_tables_are_there(done: tuple[Path, StudyFindings, list[str]]
     assert "Predicted before it was run" in page and "What a request takes" in page and "demands_s.cpu.user" in page
     assert (out / "verdict.txt").read_text().splitlines() == done[2]
     assert (out / "validation.csv").read_text().startswith("section,run,valid,class,metric,predicted,low,high")
+
+
+def test_response_times_are_drawn_predicted_against_measured(done: tuple[Path, StudyFindings, list[str]]) -> None:
+    """The two predictions whose runs are valid."""
+    document = study_document(done[1], read_plan(done[0] / "study.toml"), done[2])
+    figure = dict(document.figures())["predicted-measured"]
+    rows = done[1].blind.filter((done[1].blind["metric"] == "response_time") & done[1].blind["valid"])
+    points, right = figure.series
+    assert list(points.x) == pytest.approx((1e3 * rows["measured"]).to_list())
+    assert list(points.y) == pytest.approx((1e3 * rows["predicted"]).to_list())
+    assert list(right.x) == list(right.y) == pytest.approx(sorted(points.x))  # type: ignore[type-var]
 
 
 def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, StudyFindings, list[str]]) -> None:

@@ -122,11 +122,11 @@ def _effects(e: Effects) -> Section:
                             chart["high"].to_list() if e.degrees else None, "points"),), note=names)  # fmt: skip
     signs = tuple(tuple(row) for row in e.rows.iter_rows())
     return Section("Effects", "", (
-        Table(f"Effects and allocation of variation, intervals at {e.level:.0%}",
+        variation_figure(e), Table(f"Effects and allocation of variation, intervals at {e.level:.0%}",
               ("effect", "estimate", "low", "high", "share of SST (with the error)", "of SST - SSE"), (*rows, *error),
               note="the two columns follow the two usual conventions; only the first includes a share for the error",
               formats=("", ".5g", ".5g", ".5g", ".2%", ".2%")),
-        variation_figure(e), figure, Table("Sign table, means and errors (y - mean)", tuple(e.rows.columns), signs),
+        figure, Table("Sign table, means and errors (y - mean)", tuple(e.rows.columns), signs),
     ))  # fmt: skip
 
 

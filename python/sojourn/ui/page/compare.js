@@ -1,5 +1,6 @@
 // Two runs, or two series of runs, side by side: the verdict of `sojourn compare`, and what each says.
 import {post} from "./api.js";
+import {Chart, figureWidth} from "./charts.js";
 import {at, el, errorBox, link, show} from "./dom.js";
 import {table} from "./table.js";
 import {known} from "./runs.js";
@@ -12,7 +13,7 @@ export async function comparePage(_folder, names, current) {
   if (!a || !b) { main.append(el("p", {}, "Choose two runs in the ", link("#/", "table"), ".")); return; }
   const waiting = el("p", {class: "muted"}, "Comparing…");
   main.append(waiting);
-  const [verdict, rows] = await Promise.all([post("api/compare", {a: [a], b: [b]}), post("api/rows", {names: [a, b]})]);
+  const [verdict, rows] = await Promise.all([post("api/compare", {a: [a], b: [b], width: figureWidth(main)}), post("api/rows", {names: [a, b]})]);
   if (!current()) return;
   waiting.remove();
   if (rows.error) { main.append(errorBox(rows.error)); return; }
@@ -22,6 +23,11 @@ export async function comparePage(_folder, names, current) {
   else main.append(el("section", {class: `verdict ${verdict.verdict.replace(" ", "-")}`, "aria-label": "Verdict"},
     el("p", {class: "headline"}, verdict.lines[0]), el("ul", {}, verdict.lines.slice(1).map(line => el("li", {}, line)))),
     table("B beside A", verdict.columns, verdict.rows));
+  for (const figure of verdict.figures ?? []) {
+    const chart = new Chart(figure.title);
+    main.append(chart.element);
+    chart.draw(figure);
+  }
   main.append(el("div", {class: "beside"}, [[one, "A"], [other, "B"]].map(([row, name]) => side(row, name))));
   main.append(command(a, b));
 }
