@@ -95,7 +95,7 @@ def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
         run("solve", shop, "--vary", "classes.user.population=1..5", "--plot", "x.gif")
     with pytest.raises(InputError, match="did you mean mva"):
         run("solve", shop, "--method", "mvaa")
-    with pytest.raises(MethodRefused, match="needs one multicore"):
+    with pytest.raises(MethodRefused, match="exactly one station, of kind multicore"):
         run("solve", shop, "--method", "two-class/paper")
     with pytest.raises(ModelError, match=r"shop\.toml:7: classes\.user\.population: -2"):
         shop.write_text(SHOP.replace("population = 2", "population = -2"))
@@ -107,9 +107,9 @@ def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
 def test_methods(shop: Path) -> None:
     assert "mva" in run("methods").output and "two-class/priority" in run("methods").output
     told = run("methods", shop).output
-    assert "auto takes it" in told and "needs one multicore" not in " ".join(told.split())
+    assert "auto takes it" in told and "multicore; the model has 2 stations" not in " ".join(told.split())
     assert "others do not apply: --all shows why" in told  # issue 29, point 12: 34 lines of no
-    assert "needs one multicore" in " ".join(run("methods", shop, "--all").output.split())
+    assert "multicore; the model has 2 stations" in " ".join(run("methods", shop, "--all").output.split())
     rows = {row["name"]: row for row in json.loads(run("methods", shop, "--json").output)["methods"]}
     assert rows["mva"]["applies"] and rows["mva"]["exact"] and not rows["two-class/paper"]["applies"]
     assert all(row["sources"] and row["family"] for row in rows.values())
