@@ -170,7 +170,7 @@ def _changes(runs: FitRuns, resource: str, servers: int, falls: bool) -> bool:
 
 def _beside_requests(runs: FitRuns, resource: str) -> bool:
     """Whether it was busy without requests, by an intercept of busy = b + X D that is above 0 and not by chance (Student's test)."""
-    told = [(run.means["", "throughput"][0], run.busy[resource]) for run in runs.runs
+    told = [(run.means["", "throughput"][0], run.busy[resource] / run.slowness) for run in runs.runs
             if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
     done, busy = np.array(told, float).reshape(-1, 2).T
     if len(busy) < 4 or np.ptp(done) < LEAST_CHANGE * done.max():
@@ -196,7 +196,7 @@ def _times_by_load(
     runs: FitRuns, resource: str, servers: int, falls: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(1 - u)^2 or u of each run, and the time of a request by the utilisation law, s."""
-    told = [(run.busy[resource], run.means["", "throughput"][0]) for run in runs.runs
+    told = [(run.busy[resource] / run.slowness, run.means["", "throughput"][0]) for run in runs.runs
             if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
     busy, done = np.array(told, float).reshape(-1, 2).T
     u = np.minimum(busy / servers, 1.0)

@@ -16,6 +16,7 @@ from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.run_mean_error import ErrorGrowth
 from sojourn.fit.run_measurements import measurements
+from sojourn.fit.slow_episodes import slow_logarithms
 from sojourn.fit.starting_values import starts
 from sojourn.fit.untold_unknowns import names_of, not_varied, refusal, told_ever
 from sojourn.fit.what_would_tell import to_watch, unwatched
@@ -50,6 +51,7 @@ class FitProblem:
             np.array([getattr(s, name) for s in self.seen]) for name in ("log", "error", "floor", "beside")
         )
         self.rates = RealisedRates.of([runs.runs[s.run] for s in self.seen], [s.key[2] for s in self.seen], model)
+        self.slow = slow_logarithms([(runs.runs[s.run].slowness, s.key[2]) for s in self.seen])
         self.together = np.zeros(len(self.seen))  # logarithms, by which runs that began together are off the long run
         self._weigh(self.error, np.ones(len(self.seen)))
         self.run = np.array([s.run for s in self.seen], np.intp)
@@ -95,7 +97,8 @@ class FitProblem:
         """Weights and corrected logarithms, where the means of runs have such relative errors and grow so with all times of service."""
         self.stated, self.within = error, self.rates.left(error, growth)
         self.weight = 1 / np.hypot(self.within, self.floor)
-        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth) - self.together
+        longer = self.together + growth * self.slow
+        self.measured = self.log + run_mean_error.shift(error) + self.rates.shift(growth) - longer
 
     def best(self) -> tuple[Array, Array]:
         """What is searched, at its best, and the slopes there: first with the errors that runs state, then with smooth ones."""

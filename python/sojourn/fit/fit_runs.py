@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.errors import FitError
-from sojourn.fit import observed_time
+from sojourn.fit import observed_time, slow_episodes
 from sojourn.fit.meter_errors import bounds
 from sojourn.fit.observed_time import ObservedTime
+from sojourn.fit.one_service import check_one_service
 from sojourn.fit.run_contents import busy_by_resource, length_s_of, load_levels, scv_of_responses
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
@@ -32,6 +33,7 @@ from sojourn.units import USUAL_LEVEL
 Array = NDArray[np.float64]
 Factors = dict[str, Any]
 MOST_SAID = 5
+CPU = ("processes", "cores")  # what tells CPU time, the first that is there
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class FitRun:
     error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`:
     from its start; 0 where nobody knows. `pauses`: None where nobody looked for them. `beside`: (class, metric) → the
     part of the error of a mean that is not of sampling: a late generator. `observed`: when, of a window of a service
-    that nobody loaded."""
+    that nobody loaded. `slowness`: by how many times longer all its times were than at the machine's best (`slow_episodes`)."""
 
     name: str
     factors: Factors
@@ -58,11 +60,18 @@ class FitRun:
     pauses: Pauses | None = None
     beside: Mapping[tuple[str, str], float] = field(default_factory=dict)
     observed: ObservedTime | None = None
+    slowness: float = 1.0
 
     @property
     def configuration(self) -> str:
         """Runs of one configuration are repetitions."""
         return json.dumps(self.factors, sort_keys=True)
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of a request by the utilisation law, s; 0 where nobody watched it."""
+        done = self.means.get(("", "throughput"), (0.0, 0.0))[0]
+        return next((self.busy[name] / done for name in CPU if name in self.busy), 0.0) if done > 0 else 0.0
 
     def busy_at(self, model: Model) -> dict[str, float]:
         """Station, or part of one → servers at work, where all of its resources were watched."""
@@ -89,6 +98,7 @@ class FitRuns:
         """What the reader of a fit has to know of its runs."""
         found = _alike(self.left_out)
         found += observed_time.notes([run.observed for run in self.runs])
+        found += slow_episodes.notes([(run.name, run.slowness) for run in self.runs])
         if self.beside:
             said = f"{len(self.beside)} of {len(self.runs)} runs were made beside other work, and the predictions assume the same"
             found.append(f"{said}: {self.beside[0]}")
@@ -117,6 +127,10 @@ class FitRuns:
     @property
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
+
+    def as_measured(self) -> FitRuns:
+        """The same without what slow seconds of the machine are known to have added."""
+        return replace(self, runs=[replace(run, slowness=1.0) for run in self.runs])
 
 
 def _alike(left_out: Sequence[str]) -> list[str]:
@@ -151,7 +165,7 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     rest = [Path(f) for f in folders if not isinstance(f, RunFolder)]
     opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
     opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
-    _of_one_service(opened)
+    check_one_service(opened)
     read = [observe_run(folder) for folder in opened]
     left = without_manifest(rest)
     scarce = 2 * sum(map(_usable, read)) < len(read)
@@ -162,31 +176,20 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
-    return FitRuns(used, left, beside)
+    return FitRuns(_at_speeds(used, [f for f, own in zip(opened, taken, strict=True) if own]), left, beside)
 
 
-def _of_one_service(folders: Sequence[RunFolder]) -> None:
-    """Raises FitError where runs went to different addresses. A system of a study gets new ones with each start, and says what it is."""
-    asked = {_service(f.manifest): f.path for f in folders}
-    if len(asked) > 1:
-        (one, first), (other, second) = list(asked.items())[:2]
-        value = (
-            f"runs of {', '.join(one) or 'no address'} ({first}) and of {', '.join(other) or 'no address'} ({second})"
-        )
-        raise FitError(value, "runs", "fit the runs of one service at a time")
+def _at_speeds(runs: Sequence[FitRun], folders: Sequence[RunFolder]) -> list[FitRun]:
+    """With the slowness of each run at a rate, among those that differ from it by their rates alone."""
+    own = [i for i, (run, folder) in enumerate(zip(runs, folders, strict=True)) if _at_a_rate(run, folder)]
+    groups = [repr({k: v for k, v in runs[i].factors.items() if k != "rate_per_s"}) for i in own]
+    found = slow_episodes.slowness_of([folders[i] for i in own], [runs[i].cpu_s for i in own], groups)
+    slow = dict(zip(own, found, strict=True))
+    return [replace(run, slowness=slow.get(i, 1.0)) for i, run in enumerate(runs)]
 
 
-def _service(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    said = manifest.get("conditions", {}).get("system")
-    if said is not None and "resources" in manifest:
-        return (json.dumps(said, sort_keys=True, default=str),)
-    return tuple(sorted(_addresses(manifest.get("load", {}))))
-
-
-def _addresses(load: Mapping[str, Any]) -> set[str]:
-    """Scheme, host and port of all that was asked."""
-    urls = {str(target.get("url", "")) for lane in load.get("lanes", []) for target in lane.get("targets", [])}
-    return {"/".join(url.split("/", 3)[:3]) for url in urls if url}
+def _at_a_rate(run: FitRun, folder: RunFolder) -> bool:
+    return "rate_per_s" in run.factors and not folder.manifest.get("simulated") and run.observed is None
 
 
 def _usable(run: FitRun) -> bool:
