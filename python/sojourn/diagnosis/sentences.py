@@ -14,6 +14,7 @@ MORE, CAREFUL = 2.0, 1.25  # of the rate that was measured: nobody knows more; w
 GROWN = 1.5
 ALIKE = 0.05  # rates that differ by less, relative, are one
 NEARLY = 0.95  # of the rate at which a fitted model is full
+WIDE = 1.3  # of the upper by the lower end of that rate, from which on moderate rates did not tell it
 UNKNOWN = "cannot tell what the limit is"
 MOST_TOLD = 6  # settings of which each has lines of its own
 UNSEEN = "change one limit at a time (measure --factor workers=8), and measure further resources (--service-disk, --service-cgroup)"
@@ -98,7 +99,7 @@ def more(
         most = low if low is not None else NEARLY * value
         if most < (1 + ALIKE) * rate:
             return f"run longer, or more often, at the measured rates: {ends}"
-        return f"{what} {per_second(most, 2)}: {ends}"
+        return f"{what} {per_second(most, 2)}: {ends}{_by_users(fitted)}"
     most = MORE * rate
     if busiest is not None and busiest.busy > 0:
         most = min(most, 0.85 * rate / busiest.busy)
@@ -107,6 +108,14 @@ def more(
     if most < (1 + ALIKE) * rate:
         return "run longer, or more often, at the measured rates"
     return f"{what} {per_second(most, 2)}"
+
+
+def _by_users(fitted: Rate) -> str:
+    """Moderate rates do not tell what a request takes under load (docs/decisions/0047); users who wait never ask for more than they get."""
+    _, low, high = fitted
+    if low is None or high is None or high < WIDE * low:
+        return ""
+    return "; a few users (measure --users 4 --for 4s) load it with 4 requests at most, and it bears the rate that they get"
 
 
 def pauses(order: Sequence[LoadLevel]) -> str:
