@@ -24,7 +24,7 @@ from sojourn.runs.request_times import in_window, request_times
 from sojourn.runs.run_folder import RunFolder
 
 Array = NDArray[np.float64]
-WINDOW_S, LEAST_ALONE, LEAST_WINDOWS = 0.25, 5, 20
+WINDOW_S, LEAST_ALONE, MOST_ALONE, LEAST_WINDOWS = 0.25, 5, 20, 20  # of requests in a window the first ones are enough
 BEST, SHUFFLES = 0.1, 19  # the share of windows that are the best; by chance one set of runs in 20 is taken for slow
 MOSTLY = 0.5  # of the time of a request that is alone, from which on it is CPU time
 TOLD, MOST_TOLD = 1.05, 5  # slowness that is told of; runs that are named
@@ -67,12 +67,15 @@ def alone_times(folder: RunFolder) -> AloneTimes | None:
 
 
 def alone(sent_s: Array, done_s: Array, succeeded: NDArray[np.bool_]) -> AloneTimes:
-    """Of n requests in the order in which they were sent: those that succeeded, with no other one between sent and done."""
+    """Of n requests in the order in which they were sent: those that succeeded, with no other one between sent and done; of each window the
+    first `MOST_ALONE`."""
     done_s = np.where(np.isfinite(done_s), done_s, sent_s)
     before = np.concatenate([[True], sent_s[1:] > np.maximum.accumulate(done_s)[:-1]])
     after = np.concatenate([sent_s[1:] > done_s[:-1], [True]])
     own = before & after & succeeded
-    return AloneTimes((done_s - sent_s)[own], ((sent_s - sent_s[0])[own] / WINDOW_S).astype(np.intp))
+    window = ((sent_s - sent_s[0])[own] / WINDOW_S).astype(np.intp)
+    some = np.arange(len(window)) - np.searchsorted(window, window) < MOST_ALONE
+    return AloneTimes((done_s - sent_s)[own][some], window[some])
 
 
 def slowness(runs: Sequence[AloneTimes], seed: int = 1) -> Array:
