@@ -89,7 +89,9 @@ def errors(case: Case, law: str, random: np.random.Generator) -> tuple[list[floa
     demand_s = float(np.average(seen[:, 0], weights=seen[:, 1]))
     least_s, fall = demand_s, 0.0
     if case.users:  # nobody waits long there, and the service is always busy
-        least_s = servers * 1e-3 * float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean() if case.slow else 1.0)
+        least_s = (
+            servers * 1e-3 * float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean() if case.slow else 1.0)
+        )
         fall = (demand_s / least_s - 1) / (1 - float(np.mean(np.square(case.shares))))
     off = []
     for share in LATER:
@@ -106,7 +108,9 @@ def main(draws: int) -> None:
         random = np.random.default_rng(27)
         found = [errors(case, law, random) for _ in range(draws) for law in LAWS]
         at = np.median([off for off, _ in found], axis=0)
-        said = [f"{np.expm1(one):.0%}" if one < 1.5 else "past it" for one in (*at, float(np.median([s for _, s in found])))]
+        said = [
+            f"{np.expm1(one):.0%}" if one < 1.5 else "past it" for one in (*at, float(np.median([s for _, s in found])))
+        ]
         print(f"| {case.name} | {' | '.join(said)} |", flush=True)
 
 

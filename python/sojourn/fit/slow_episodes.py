@@ -88,7 +88,9 @@ def slowness(runs: Sequence[AloneTimes], seed: int = 1) -> Array:
     rng, best = np.random.default_rng(seed), _lowest(found)
     if best >= min(_shuffled(runs, rng)):
         return none
-    usual = every.mean() * best / float(np.mean(_shuffled([run.relative() for run in runs], rng)))  # at the best speed, s
+    usual = (
+        every.mean() * best / float(np.mean(_shuffled([run.relative() for run in runs], rng)))
+    )  # at the best speed, s
     return np.maximum([one.mean() / usual if len(one) else 1.0 for one in found], 1.0)
 
 
