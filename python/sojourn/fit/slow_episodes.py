@@ -59,7 +59,7 @@ def alone_times(folder: RunFolder) -> AloneTimes | None:
     window = folder.manifest.get("window_s")
     if seen is None or window is None or not {"sent_s", "end_s", "failure"} <= set(seen.columns):
         return None
-    seen = in_window(seen, window).filter(pl.col("sent_s").is_finite()).sort("sent_s")
+    seen = in_window(seen, (window[0], window[1])).filter(pl.col("sent_s").is_finite()).sort("sent_s")
     if seen.is_empty():
         return None
     sent_s, done_s = (seen[name].to_numpy() for name in ("sent_s", "end_s"))
