@@ -1,4 +1,4 @@
-"""`kv.measured`: by section of the plan, maxima with knees, and times at the most clients."""
+"""`kv.measured`: by section of the plan, maxima with knees, curves by clients, CPU in time, and times at the most clients."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sojourn.report import Block, Cell, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import Analysis
 from sojourn_cases.kv.kv_laws import knees
+from sojourn_cases.kv.measured_figures import client_figures, load_figures
 from sojourn_cases.kv.middleware import configurations, frame, name_of
 from sojourn_cases.kv.table_cells import MS, mean
 
@@ -35,7 +36,9 @@ def _section(name: str, runs: list[RunFolder]) -> Section:
                 f"Round trip to a server before each run: {1e6 * median(pings):.0f} µs (medians of 200, their median)."
             )
         )
-    blocks += [maxima(rows)] if knees(rows) else []
+    if knees(rows):
+        folders = {run.path.name: run for run in runs}
+        blocks += [maxima(rows), *client_figures(name, rows), *load_figures(name, rows, folders)]
     return Section(f"{name}: maxima and percentiles", "", (*blocks, quantiles(rows)))
 
 

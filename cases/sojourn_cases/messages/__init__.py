@@ -3,7 +3,7 @@
 Map: `message_service` the system, `message_service_metrics` what its runs have, `message_service_simulated` the same with known times ·
 `message_server` the service itself, `serve_messages` its command · models: `usl.toml` a delay and one station, `batching.toml` the same
 where requests that wait make it faster, `telesto.toml` the Telesto report's own network with measured times · `operational_analysis` laws
-and utilisations · `message_analyses` what only this study shows · `disk_flush_time` of the disk below the database.
+and utilisations · `message_analyses`, `message_figures` what only this study shows · `disk_flush_time` of the disk below the database.
 """
 
 from sojourn import Case

@@ -11,8 +11,9 @@ import polars as pl
 
 from sojourn.fit import FittedModel
 from sojourn.model import LoadDependent, Model, replaced
-from sojourn.report import Cell, Figure, Section, Series, Table
+from sojourn.report import Block, Cell, Figure, Section, Series, Table
 from sojourn.study import Analysis, factors_text
+from sojourn_cases.messages.message_figures import database_sections, share_figures
 from sojourn_cases.messages.message_service_metrics import FACTORS, frame, where_valid
 from sojourn_cases.messages.operational_analysis import BUSY, CPU, busy, laws, shares
 
@@ -78,10 +79,20 @@ def _full(seen: pl.DataFrame) -> tuple[list[float], list[float], list[float | No
 
 
 def times(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Where the time goes, a table a section."""
+    """Where the time goes, a table and figures of each section; the database of the reference run as M/M/m."""
     seen = where_valid(frame(found.runs))
-    tables = tuple(_times(name, seen.filter(pl.col("section") == name)) for name in seen["section"].unique().sort())
-    return Analysis((), (Section("Where the time goes", "", tables),))
+    along = {part.name: _along(part) for part in (*plan.study.section, *plan.study.predict)}
+    blocks: list[Block] = []
+    for name in seen["section"].unique().sort():
+        own = seen.filter(pl.col("section") == name)
+        blocks += [_times(name, own), *share_figures(name, own, along.get(name, ()))]
+    database = database_sections(seen.filter(pl.col("section") == REFERENCE))
+    return Analysis((), (Section("Where the time goes", "", tuple(blocks)), *database))
+
+
+def _along(part: Any) -> tuple[str, ...]:
+    """The factor that a section of the study file names as its x, and those that follow it."""
+    return () if part.x is None else (part.x, *(name for name, leader in part.follow.items() if leader == part.x))
 
 
 def _times(name: str, rows: pl.DataFrame) -> Table:

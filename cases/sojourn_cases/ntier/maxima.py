@@ -111,15 +111,25 @@ def maxima_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
     if not each:
         return Analysis()
     grown = {key: [one for one in each if series(one) == key] for key in dict.fromkeys(map(series, each))}
-    lines = [line for own in grown.values() for line in _grown(own)]
+    differ = _differ(each)
+    lines = [line for own in grown.values() for line in _grown(own, differ)]
     lead = f"Highest mean throughput over the numbers of users, with its {percent(USUAL_LEVEL, 0)} interval."
-    return Analysis(tuple(lines), (Section("Most by cores", lead, (_table(each, found.rivals),)),))
+    return Analysis(tuple(lines), (Section("Most by cores", lead, (_table(each, found.rivals, differ),)),))
 
 
-def _grown(own: Sequence[Maximum]) -> list[str]:
+def _differ(each: Sequence[Maximum]) -> tuple[str, ...]:
+    """What else differs between the configurations, beside what every line and row says: how tiers are placed, for example."""
+    told, first = ("users", "think_s", "cores", "mix", "page_work_s"), each[0].runs[0].factors
+    values = {name: {repr(one.runs[0].factors.get(name)) for one in each} for name in first if name not in told}
+    return tuple(name for name, found in values.items() if len(found) > 1)
+
+
+def _grown(own: Sequence[Maximum], differ: tuple[str, ...]) -> list[str]:
     """From fewer cores to more."""
     first, last = own[0], own[-1]
-    where = f"{first.runs[0].factors['mix']}, pages of {first.runs[0].page_work_s * MS:g} ms"
+    factors = first.runs[0].factors
+    where = f"{factors['mix']}, pages of {first.runs[0].page_work_s * MS:g} ms"
+    where += "".join(f", {name} {factors[name]}" for name in differ)
     lines = [f"{where}, {_cores(one)}: at most {_range(one.per_s)} with {one.users} users, {one.limit}" for one in own]
     if len(own) == 1:
         return lines
@@ -138,7 +148,7 @@ def _range(value: ParameterEstimate) -> str:
     return f"{quantity(value.value, '1/s')} ({quantity(value.low, '1/s')} … {quantity(value.high, '1/s')})"
 
 
-def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
+def _table(each: Sequence[Maximum], rivals: RivalModels | None, differ: tuple[str, ...]) -> Table:
     """With what each model said that it would be."""
     models = dict(rivals.fitted) if rivals else {}
     rows: list[tuple[Cell, ...]] = []
@@ -148,15 +158,15 @@ def _table(each: Sequence[Maximum], rivals: RivalModels | None) -> Table:
         errors = [None if value is None or one.utilisation < FULL else value / x.value - 1 for value in said]
         ends = (x.low, x.high) if is_interval(x.low, x.high) else (None, None)
         rows.append((
-            str(factors["mix"]), factors["page_work_s"] * MS, str(factors["cores"]), str(one.users), x.value, *ends, one.decline,
-            one.limit, *errors,
+            str(factors["mix"]), *(str(factors[name]) for name in differ), factors["page_work_s"] * MS, str(factors["cores"]),
+            str(one.users), x.value, *ends, one.decline, one.limit, *errors,
         ))  # fmt: skip
-    columns = ("mix", "work, ms", "cores", "users", "most, 1/s", "low", "high", "with most users", "limit")
+    columns = ("mix", *differ, "work, ms", "cores", "users", "most, 1/s", "low", "high", "with most users", "limit")
     note = (
         "With most users: change from that number of users to the largest "
         "number. Models: error of the throughput there, if the cores were fully busy."
     )
-    formats = ("", ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
+    formats = ("", *[""] * len(differ), ".1f", "", "", ".0f", ".0f", ".0f", "+.1%", "", *["+.1%"] * len(models))
     return Table("Highest throughput", (*columns, *models), tuple(rows), note, formats)
 
 

@@ -2,7 +2,7 @@
 
 Map: `storage_system` the system, its factors and paths beside it, `storage_simulated` the same with known costs · `nbd_server`, `qemu_nbd`
 servers of network block devices, `serve_nbd` the command of ours · `costs` run lists, CPU per I/O, sizing · `storage_analysis`,
-`measured_lines` what its studies say · `calc_storage` the command of sizing.
+`measured_lines`, `storage_figures` what its studies say · `calc_storage` the command of sizing.
 """
 
 from sojourn import Case

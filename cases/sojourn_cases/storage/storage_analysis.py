@@ -22,6 +22,7 @@ from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo
 from sojourn_cases.storage.costs.sizing import RUNS
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
 from sojourn_cases.storage.measured_lines import measured_lines
+from sojourn_cases.storage.storage_figures import balance_figure, cpu_figures
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
@@ -49,13 +50,18 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     lines, sections, warn = list[str](), list[Section](), False
     if section in runs["section"]:
         lines += [*_cost_lines(design), *measured_lines(design, found.folder)]
-        sections += _effects(design, lines)
+        sections += [_cpu(design), *_effects(design, lines)]
     for fault in run_faults(design):
         warn = True
         lines.append(f"{fault.name}: {fault.seen}; {fault.remedy}")
     if isinstance(levels, str):
         lines += _linearity_lines(of(levels))
     return Analysis(tuple(lines), tuple(sections), warn)
+
+
+def _cpu(design: pl.DataFrame) -> Section:
+    """CPU by IOPS, and how evenly the I/Os of a second would spread."""
+    return Section("CPU", "", (*cpu_figures(design), balance_figure(int(design["iops"].max()))))  # type: ignore[arg-type]
 
 
 def _effects(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]:

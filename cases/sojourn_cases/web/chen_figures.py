@@ -9,12 +9,17 @@ import polars as pl
 
 from sojourn import Metrics
 from sojourn.report import Figure, Series, Style
+from sojourn.solve import two_class
 from sojourn.study import BLIND
-from sojourn_cases.web.fitted_web import FittedWeb
-from sojourn_cases.web.web_configurations import WebConfiguration
+from sojourn.units import per_second, seconds
+from sojourn_cases.web.fitted_web import FittedWeb, cores_of, parameters
+from sojourn_cases.web.leading_core_chain import mean_requests
+from sojourn_cases.web.web_configurations import WebConfiguration, measured_means
 
 RATE = "requests per second"
 CURVE_POINTS = 24
+CORE = "core "  # of a run: a station each
+ROOMS = (1, 2, 3, 5, 8, 12, 20, 30, 45, 60)  # N, for requests at a core
 
 
 def models_against(part: WebConfiguration, rivals: Mapping[str, FittedWeb], best: str, written: str) -> Figure:
@@ -63,3 +68,53 @@ def _series(
     return Series(
         name, rows["rate_per_s"].to_list(), value, low if known else None, high if known else None, style, name
     )
+
+
+def interrupts_by_core(part: WebConfiguration) -> Figure | None:
+    """The share of each core's time in soft interrupts against the rate (Chen et al.'s Figure 3); None where no valid run has it."""
+    told = measured_means(part.runs, _of_a_core)
+    names = sorted(set(told.frame["station"]), key=lambda name: int(name.removeprefix(CORE)))
+    if not names:
+        return None
+    title = f"Soft interrupts of each core: {part.name}"
+    series = tuple(_series(name, told, "softirq_utilisation", name) for name in names)
+    return Figure(title, title, RATE, "share of the core's time", series, "Means of the valid runs at a rate.")
+
+
+def _of_a_core(station: str, metric: str) -> bool:
+    return station.startswith(CORE) and metric == "softirq_utilisation"
+
+
+def closed_form_and_chain(part: WebConfiguration, paper: FittedWeb) -> Figure | None:
+    """The mean number of requests at a leading core against its room N, by the closed form and from the balance equations of the chain
+    (Chen et al.'s Figure 7), with the times that the model `paper` was fitted with and the highest measured rate; None where it has
+    no such times."""
+    fitted = paper.of(part.factors)
+    station, page = cores_of(fitted), parameters(fitted).get("page_s")
+    interrupt_s = 0.0 if station is None else float(station.interrupt_s) + float(station.client_s)
+    if page is None or not (interrupt_s > 0 and page.value > 0 and part.seen):
+        return None
+    cores, nics = part.size
+    rate = float(part.measured.frame["rate_per_s"].max()) / nics  # type: ignore[arg-type]
+    mu1_per_s, mu2_per_s, p = 1 / interrupt_s, 1 / page.value, nics / cores
+    alone = _closed_form(rate, mu1_per_s, mu2_per_s, p, cores)
+    chain = [mean_requests(rate, mu1_per_s, mu2_per_s, p, room) for room in ROOMS]
+    note = (
+        f"At {per_second(rate)} for each leading core, with {seconds(interrupt_s)} in interrupts (and in the client, where it shares the "
+        f"core), pages of {seconds(page.value)} and p = {p:.3g}."
+    )
+    title = f"Mean number of requests at a leading core: {part.name}"
+    series = (
+        Series("closed form (Proposition 2)", ROOMS, alone),
+        Series("chain, solved numerically", ROOMS, chain, style="points"),
+    )
+    return Figure(title, title, "room for requests at the core, N", "requests, E(k)", series, note)
+
+
+def _closed_form(rate: float, mu1_per_s: float, mu2_per_s: float, p: float, cores: int) -> list[float]:
+    """E(k) of the closed form, for each of `ROOMS`."""
+    found = [
+        two_class(rate, mu1_per_s=mu1_per_s, mu2_per_s=mu2_per_s, p=p, capacity=room, cores=1 if p == 1 else cores)
+        for room in ROOMS
+    ]
+    return [one.value("queue_length", "leading") for one in found]

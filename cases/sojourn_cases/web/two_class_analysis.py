@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn.errors import StudyError
 from sojourn.measure import validity_rule
-from sojourn.report import Section, Table, Text
+from sojourn.report import Figure, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import BLIND, TABLE_INDENT, TRAINING, Analysis, CheckedStudy, RecoveredParameter, StudyFindings
 from sojourn.units import per_second, percent, seconds
@@ -138,13 +138,22 @@ def _sections(web: FinishedWebStudy) -> list[Section]:
     found = [
         Section("Which model, and why", decided, (*shown, why)),
         Section("Errors by configuration", "", tuple(tables)),
-        Section("Cores", lead, chen_figures.measured(web.parts)),
+        Section("Cores", lead, (*chen_figures.measured(web.parts), *_by_core(web))),
         _where(web),
     ]
     runs = [run for part in web.parts for run in part.runs]
     if not runs[0].manifest.get("simulated"):
         found.append(_lab(runs))
     return [section for section in found if section.blocks]
+
+
+def _by_core(web: FinishedWebStudy) -> list[Figure]:
+    """Soft interrupts of each core, where there are several; the chain of a leading core, of the first configuration that was fitted."""
+    found = [chen_figures.interrupts_by_core(part) for part in web.parts if part.size[0] > 1]
+    first, paper = next(iter(web.of(TRAINING)), None), web.rivals.get("paper")
+    if first is not None and paper is not None:
+        found.append(chen_figures.closed_form_and_chain(first, paper))
+    return [figure for figure in found if figure is not None]
 
 
 def _where(web: FinishedWebStudy) -> Section:

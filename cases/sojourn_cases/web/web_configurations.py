@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,9 +111,13 @@ def _part(found: StudyFindings, name: str, kind: str) -> WebConfiguration | None
     )
 
 
-def measured_means(runs: list[RunFolder]) -> Metrics:
-    """A row for each rate and each of `MEASURED` that the valid runs have, the mean of those that were repeated; low and high where
-    all runs have an interval."""
+def _is_measured(station: str, metric: str) -> bool:
+    return (station, metric) in MEASURED
+
+
+def measured_means(runs: list[RunFolder], wanted: Callable[[str, str], bool] = _is_measured) -> Metrics:
+    """A row for each rate, and station and metric that is `wanted`, that the valid runs have, the mean of those that were repeated; low
+    and high where all runs have an interval."""
     each: dict[tuple[float, str, str], list[dict[str, Any]]] = {}
     for run in runs:
         frame = run.frame("metrics") if run.manifest["valid"] else None
@@ -120,7 +125,7 @@ def measured_means(runs: list[RunFolder]) -> Metrics:
             continue
         whole = frame.filter(pl.col("class") == "", pl.col("value").is_not_null())
         for row in whole.iter_rows(named=True):
-            if (row["station"], row["metric"]) in MEASURED:
+            if wanted(row["station"], row["metric"]):
                 each.setdefault((run.manifest["factors"]["rate_per_s"], row["station"], row["metric"]), []).append(row)
     if not each:
         return Metrics.of([])

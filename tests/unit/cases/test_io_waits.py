@@ -56,7 +56,7 @@ def test_each_point_is_a_row_of_both_tables(tmp_path: Path) -> None:
     study: Any = SimpleNamespace(of=lambda section: runs if section == "io mix" else [])
     found = io_waits(study, PLAN, {"section": "io mix", "factors": ["disk_bps"]})
     assert found.lines == ("I/O waits: most at disk_bps = 8000000.0, 50.0 % of the cores' time",)
-    shares, sessions = found.sections[0].blocks
+    shares, sessions, *figures = found.sections[0].blocks
     assert [row[0] for row in shares.rows] == ["0", "8000000.0"]
     assert shares.rows[0][1:] == pytest.approx((0.125, 0.75, 0.0, 0.0, 0.25, 0.0))
     assert shares.rows[1][1:] == pytest.approx((0.5, 0.0, 0.0, 0.0, 1.0, 0.0))
@@ -64,6 +64,13 @@ def test_each_point_is_a_row_of_both_tables(tmp_path: Path) -> None:
         ("0", 0.0, 1.0),
         ("8000000.0", 3.0, 1.0),
     )
+    assert [figure.title for figure in figures] == [
+        "I/O wait of each core: disk_bps = 0", "I/O wait of each core: disk_bps = 8000000.0",
+    ]  # fmt: skip
+    first, second = ([series.y for series in figure.series] for figure in figures)
+    assert first == [pytest.approx((75.0, 0.0, 0.0, 0.0, 25.0)), pytest.approx((100.0, 0.0, 0.0, 0.0, 0.0))]
+    assert second[0] == pytest.approx((0.0, 0.0, 0.0, 0.0, 100.0)), "of both runs"
+    assert second[1] == pytest.approx((100.0, 0.0, 0.0, 0.0, 0.0)), "the other core never waits"
 
 
 def test_runs_without_samples_are_said(tmp_path: Path) -> None:

@@ -43,3 +43,25 @@ def test_the_analysis_tells_maxima_and_what_models_said_of_them() -> None:
     assert table.columns[-1] == "tenth too high" and table.rows[0][-1] == pytest.approx(0.1)
     with pytest.raises(StudyError, match="it has none"):
         maxima_analysis(cast(Any, found), cast(Any, plan), {"sections": []})
+
+
+def test_configurations_that_differ_in_more_than_the_cores_are_told_apart() -> None:
+    """Demands are alike, so the most of each is in the ratio of utilisations: .99 of the one, half of that of the other."""
+    shares = {"first": (0.4, 0.99), "spread": (0.4, 0.495)}
+    own = [run(u, users=n, placement=p) for p, each in shares.items() for n, u in zip((20, 80), each, strict=True)]
+    plan = SimpleNamespace(
+        study=SimpleNamespace(section=[SimpleNamespace(name="a", vary={"users": [20, 80]})], predict=[])
+    )
+    found = SimpleNamespace(of=lambda *names: own, rivals=None)
+    told = maxima_analysis(cast(Any, found), cast(Any, plan), {})
+    assert [line.partition(":")[0] for line in told.lines] == [
+        "browse, pages of 2 ms, placement first, 1 core", "browse, pages of 2 ms, placement spread, 1 core",
+    ]  # fmt: skip
+    (table,) = told.sections[0].blocks
+    assert table.columns[:3] == ("mix", "placement", "work, ms") and [row[1] for row in table.rows] == [
+        "first",
+        "spread",
+    ]
+    most = [row[table.columns.index("most, 1/s")] for row in table.rows]
+    path = [FULL_S, sum(full + idle * 0.505**2 for name, (full, idle) in TRUE_S.items() if name != "client")]
+    assert most == pytest.approx([0.99 / FULL_S, 0.495 / path[1]], rel=1e-3)

@@ -146,7 +146,7 @@ def test_the_study_finds_the_effects(small: tuple[Any, list[str]]) -> None:
     told = "\n".join(verdict)
     assert "scale-up: throughput grows up to 4 cores; with 8 it is -1" in told
     assert "package-pairs: best of 3 models" in told
-    assert set(found.rows("held out", "package-pairs")["section"]) == {"mapping"}
+    assert set(found.rows("held out", "package-pairs")["section"]) == {"mapping", "mapping by users"}
     assert "placement same_package against spread: throughput 1.2" in told
     assert "cpu 100.0% busy with spread, 100.0% with same_package" in told
     assert "batch: the bottleneck oscillates in 3 of 3 runs (hidden)" in told

@@ -1,0 +1,64 @@
+"""Figures of storage runs: CPU by IOPS, before and after what the machine uses by itself, and how evenly I/Os spread over cores."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from sojourn.plan import balance
+from sojourn.report import Figure, Series
+from sojourn_cases.storage.costs import cost_per_io
+from sojourn_cases.storage.costs.cost_per_io import background_of, loaded, unmarked
+
+CORES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+RATE, BUSY = "I/Os per second", "busy cores"
+
+
+def cpu_figures(runs: pl.DataFrame) -> tuple[Figure, Figure]:
+    """CPU of each run by its IOPS, as it was measured and without the background, with the line of each path's cost per I/O. `runs` as
+    `cost_per_io` takes them; DesignError as it."""
+    background, busy = background_of(runs), loaded(runs)
+    paths = busy.sort("path", "rate").partition_by("path", as_dict=True, maintain_order=True)
+    rest = unmarked(runs.filter(pl.col("iops") == 0))["cpu_cores"].drop_nulls().to_list()
+    seen = [_points(str(path), own, 0.0) for (path,), own in paths.items()]
+    if rest:
+        seen.append(Series("background", [0.0] * len(rest), rest, style="points"))
+    net = [_points(str(path), own, background.cores) for (path,), own in paths.items()]
+    most = {str(path): float(own["rate"].max()) for (path,), own in paths.items()}  # type: ignore[arg-type]
+    net += [
+        Series(f"{cost.path}, {1e6 * cost.seconds:.1f} us an I/O", [0.0, most[cost.path]], [0.0, most[cost.path] * cost.seconds],
+               group=cost.path)
+        for cost in cost_per_io(runs)
+    ]  # fmt: skip
+    told = f"{background.cores:.4g} cores, the mean of {background.runs} runs at zero IOPS"
+    return (
+        Figure("cpu-by-iops", "CPU by IOPS", RATE, BUSY, tuple(seen), f"A point a run. Background: {told}."),
+        Figure(
+            "cpu-without-background", "CPU by IOPS, without the background", RATE, BUSY, tuple(net),
+            f"Each run less {told}. Lines: the cost per I/O in the middle of the levels that were run.",
+        ),
+    )  # fmt: skip
+
+
+def _points(path: str, runs: pl.DataFrame, background_cores: float) -> Series:
+    return Series(path, runs["rate"].to_list(), (runs["cpu_cores"] - background_cores).to_list(), style="points")
+
+
+def balance_figure(items: int) -> Figure:
+    """By how much the busiest of M cores exceeds the mean, if `items` I/Os whose CPU times are exponential are spread over them."""
+    found = [balance(cores, items=items, mean=1.0, deviation=1.0) for cores in CORES]
+    # what the fifth source document has in place of the expected maximum
+    bound = [100 * math.sqrt(2 * cores * math.log(cores) / items) for cores in CORES]
+    series = (
+        Series("in turn", CORES, [100 * one.even_over for one in found]),
+        Series("at random", CORES, [100 * one.random_over for one in found]),
+        Series("in turn, sqrt(2 ln M)", CORES, bound, style="dashed"),
+    )
+    note = (
+        f"{items} I/Os, one second at the highest rate of the study, dealt out in turn or each to a core at random. Their CPU times "
+        "are taken as exponential, as `sojourn calc storage` takes them; sums as normal, which is good from about ten I/Os a core. "
+        "Dashed: the bound sqrt(2 ln M) in place of the expected maximum."
+    )
+    title = "The busiest core over the mean, by the number of cores"
+    return Figure("balance", title, "cores, M", "more than the mean (%)", series, note, x_log=True)
