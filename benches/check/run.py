@@ -107,7 +107,7 @@ TABLES = ("littles_law", "utilisation_law", "latency_falls", "schedule_missed")
 
 
 def found(path: Path) -> list[str]:
-    return [one.law for one in sj.check([path]).findings if one.weight != "note"]
+    return [one.law for one in sj.check([path]).findings if one.severity != "note"]
 
 
 def main() -> None:

@@ -59,8 +59,8 @@ def main() -> None:
             one.facts.of.name for one in loads if (one.facts.rate_per_s or 0) * (one.facts.mean_s or 0) > 1.1 * level
         }
         named = {one.facts.of.name for one in loads if any(f.law == "littles_law" for f in one.findings)}
-        found = Counter(f"{f.weight}: {f.law}" for one in loads for f in one.findings)
-        wrong = {one.facts.of.name for one in loads if one.weight == "contradiction"} - over
+        found = Counter(f"{f.severity}: {f.law}" for one in loads for f in one.findings)
+        wrong = {one.facts.of.name for one in loads if one.severity == "contradiction"} - over
         print(
             f"{level} connections, {len(loads)} frameworks: {len(over)} exceed by a tenth, {len(named)} named, {len(over & named)} of both"
         )

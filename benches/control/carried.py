@@ -32,12 +32,12 @@ PARTS, SETTLING_S = (0.9, 1.05), min(5.0, SECONDS / 2)
 
 def main() -> None:
     with steering.staged() as (place, lanes, steered, folder):
-        steered.set({"steering": "one core"})
+        steered.set({"packet_steering": "one core"})
         said = prediction(steering.saturation(place, lanes, folder))
         describe(FOLDER, {})
         (FOLDER / "prediction.json").write_text(json.dumps(said, indent=1) + "\n")
         print(json.dumps(said), flush=True)
-        steered.set({"steering": "spread"})
+        steered.set({"packet_steering": "spread"})
         saturated = steering.saturation(place, lanes, folder)
         seen = [tried(place, lanes, folder / f"at-{k}", row["rate_per_s"], k) for k, row in enumerate(said["rates"])]
     told(said, saturated, seen)

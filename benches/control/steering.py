@@ -49,7 +49,7 @@ TAIL = math.log(100) / (LIMIT_S - BACKEND_S)
 
 def main() -> None:
     with staged() as (place, lanes, steered, folder):
-        steered.set({"steering": "one core"})
+        steered.set({"packet_steering": "one core"})
         one_core = saturation(place, lanes, folder)
         said = prediction(one_core)
         describe(FOLDER, {})
@@ -125,9 +125,9 @@ def prediction(one_core: float) -> dict[str, Any]:
 def controlled(place: NamespaceBackend, lanes: list[dict[str, Any]], said: dict[str, Any], folder: Path) -> Any:
     """The load under control; its requests."""
     policy = folder / "policy.toml"
-    choices = [f'{{ steering = "{name}", carries_per_s = {rate} }}' for name, rate in said["carries_per_s"].items()]
+    choices = [f'{{ packet_steering = "{name}", carries_per_s = {rate} }}' for name, rate in said["carries_per_s"].items()]
     policy.write_text(
-        'policy = "configurations"\nobjective = "p99 < 50ms"\n[rails]\nsettings = ["steering"]\n[options]\n'
+        'policy = "configurations"\nobjective = "p99 < 50ms"\n[rails]\nsettings = ["packet_steering"]\n[options]\n'
         f"period_s = {PERIOD_S}\nhold_s = {HOLD_S}\nchoices = [{', '.join(choices)}]\n"
     )
     due, begin_s = arrivals(said), time.monotonic() + 8.0
@@ -181,9 +181,9 @@ def told(said: dict[str, Any], rows: Any) -> None:
                                  f"{np.nanquantile(taken, 0.99):.6f}"])  # fmt: skip
     decisions = [json.loads(line) for line in (FOLDER / "decisions.ndjson").read_text().splitlines()]
     changed = [
-        (row["seen"]["at_s"] - said["begin_s"], row["others"]["steering"], row["why"])
+        (row["seen"]["at_s"] - said["begin_s"], row["others"]["packet_steering"], row["why"])
         for row in decisions
-        if row.get("others", {}).get("steering") != row.get("seen", {}).get("steering")
+        if row.get("others", {}).get("packet_steering") != row.get("seen", {}).get("packet_steering")
     ]
     lines = [f"Predicted changes: {', '.join(said['changes'])}; made:", ""]
     lines += [f"- {at:.1f} s: {to} ({why})" for at, to, why in changed]

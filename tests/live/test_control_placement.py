@@ -213,10 +213,10 @@ def test_steering_of_a_host_of_its_own(two_nics: dict[str, Any]) -> None:
     found = placement.state().queues
     assert sorted(found) == ["nic0/rx-0", "nic1/rx-0"]
     actuator = LeasedActuator(placement, "one", LONG_S)
-    assert "steering" not in actuator.read(), "no steering at all has no name here"
-    assert actuator.set({"steering": "one core"})["steering"] == "one core"
+    assert "packet_steering" not in actuator.read(), "no steering at all has no name here"
+    assert actuator.set({"packet_steering": "one core"})["packet_steering"] == "one core"
     assert {int(mask, 16) for mask in placement.state().queues.values()} == {1 << placement.own[0]}
-    assert actuator.set({"steering": "spread"})["steering"] == "spread"
+    assert actuator.set({"packet_steering": "spread"})["packet_steering"] == "spread"
     masks_now = [int(mask, 16) for mask in placement.state().queues.values()]
     assert masks_now == [1 << core for core in placement.own[:2]]
     actuator.revert()

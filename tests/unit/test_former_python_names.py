@@ -13,8 +13,11 @@ import pytest
 
 import sojourn as sj
 from sojourn.capacity import SearchLimits
+from sojourn.check import Finding
 from sojourn.cli.verbs import VERBS
+from sojourn.control.decision import Seen
 from sojourn.errors import InputError
+from sojourn.readers import Observation
 from sojourn.solve.method import RequestedOutputs
 
 # verbs whose work has another name, or no single function, from Python
@@ -86,7 +89,24 @@ FIELDS = {
     (SearchLimits, "up_to_per_s"): ("max_rate_per_s", 100.0),
     (SearchLimits, "at_least_per_s"): ("required_rate_per_s", 90.0),
     (RequestedOutputs, "probabilities"): ("state_probabilities", 3),
+    (sj.Set, "steering"): ("packet_steering", "spread"),
+    (Seen, "steering"): ("packet_steering", "one core"),
+    (Finding, "weight"): ("severity", "note"),
+    (Finding, "sure"): ("certainty", "likely"),
+    (Finding, "said"): ("found", "5 of 7"),
+    (Finding, "means"): ("meaning", "nothing"),
+    (Observation, "unknown"): ("missing_values", ("think time",)),
 }
+# what they cannot be made without
+NEEDED: dict[type[Any], dict[str, Any]] = {
+    sj.ParameterFromRuns: {"metric": "throughput"},
+    Seen: {"at_s": 2.0, "window_s": 2.0, "workers": 1, "ready": 1},
+    Finding: {
+        "law": "warm_up", "severity": "note", "certainty": "certain", "source": "x", "found": "", "meaning": "", "remedy": "",
+        "numbers": {},
+    },
+    Observation: {"source": "x", "tool": "wrk"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("function", "old", "new"), KEYWORDS)
@@ -108,7 +128,7 @@ def test_a_former_keyword_is_understood_and_the_new_one_is_said(
 @pytest.mark.parametrize(("kind", "old"), FIELDS)
 def test_a_former_field_is_understood_and_read(kind: type[Any], old: str) -> None:
     new, value = FIELDS[kind, old]
-    needed = {"metric": "throughput"} if kind is sj.ParameterFromRuns else {}
+    needed = {name: one for name, one in NEEDED.get(kind, {}).items() if name != new}
     with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}\({old}=…\) is now {new}=…") as told:
         made = kind(**needed, **{old: value})
     assert told[0].filename == __file__ and made == kind(**needed, **{new: value})

@@ -24,7 +24,9 @@ def kv_proxy(
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 1024,
     max_value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
     max_key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
-    max_buffer_bytes: Annotated[int, typer.Option(help="buffers of all connections together, at most")] = 256 << 20,
+    max_total_buffer_bytes: Annotated[
+        int, typer.Option(help="buffers of all connections together, at most")
+    ] = 256 << 20,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     server_timeout: Annotated[float, typer.Option(help="time limit for a server's answer, s")] = 1.0,
     connect_timeout: Annotated[float, typer.Option(help="time limit to connect to a server, s")] = 1.0,
@@ -50,7 +52,7 @@ def kv_proxy(
     chosen = options(
         ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
         threads=threads, sharded=sharded, queue=max_waiting, connections=max_clients, value_bytes=max_value_bytes,
-        key_bytes=max_key_bytes, memory_bytes=max_buffer_bytes, idle_s=idle_timeout, timeout_s=server_timeout,
+        key_bytes=max_key_bytes, memory_bytes=max_total_buffer_bytes, idle_s=idle_timeout, timeout_s=server_timeout,
         connect_timeout_s=connect_timeout,
         log=thread_log, bins=histogram_log, period_s=log_period, histogram=histogram, metrics=metrics,
     )  # fmt: skip

@@ -29,7 +29,7 @@ class FittedWeb(FittedDefaults):
     @property
     def each(self) -> tuple[Any, ...]:
         """The models of all groups."""
-        return self.fitted, *self.fitted.elsewhere
+        return self.fitted, *self.fitted.models_of_other_runs
 
     @property
     def estimates(self) -> dict[str, ParameterEstimate]:

@@ -130,7 +130,7 @@ def _rivals(found: list[tuple[ChosenModel, dict[str, FittedModel]]]) -> RivalMod
 
 def _together(groups: list[FittedModel]) -> FittedWeb:
     first, *others = groups
-    return FittedWeb(replace(first, elsewhere=tuple(others)))
+    return FittedWeb(replace(first, models_of_other_runs=tuple(others)))
 
 
 def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0) -> Model:

@@ -62,7 +62,7 @@ def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, An
 def analysed(web: FinishedWebStudy, options: Mapping[str, Any]) -> Analysis:
     """The same, of what was read."""
     lines = [_demands(web, part) for part in web.of(TRAINING)]
-    if not web.model.fitted.elsewhere:
+    if not web.model.fitted.models_of_other_runs:
         lines += [f"bottleneck ({part.name}): {observed_bottleneck(part)}" for part in web.parts if part.seen]
     lines.append(
         f"{TABLE_INDENT}relative errors up to 80 % of the measured saturation, %, model {web.best} "

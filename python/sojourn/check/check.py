@@ -9,7 +9,8 @@ from typing import Any
 
 from sojourn.check import honesty, host, load_levels, occupancy, omission, quantile_bounds, schedule, steadiness
 from sojourn.check.facts import LoadFacts
-from sojourn.check.finding import LAWS, WEIGHTS, Finding, Weight
+from sojourn.check.finding import LAWS, SEVERITIES, Finding, Severity
+from sojourn.former_keyword import former_field
 from sojourn.readers import Observation, read_observations
 
 Rule = Callable[[LoadFacts], list[Finding] | None]
@@ -35,7 +36,7 @@ RULES: dict[str, Rule] = {
     "utilisation law": host.utilisation,
     "resources": host.over_full,
 }
-VERDICTS: dict[Weight | None, str] = {
+VERDICTS: dict[Severity | None, str] = {
     "contradiction": "cannot all be true",
     "misleading": "does not say what it seems to",
     "note": "nothing wrong found",
@@ -43,16 +44,17 @@ VERDICTS: dict[Weight | None, str] = {
 }
 
 
+@former_field(asked="laws_checked", weight="severity")
 @dataclass(frozen=True)
 class CheckedLoad:
     """One load in one file: what it is, which laws could be asked of it, and what they said."""
 
     facts: LoadFacts
-    asked: tuple[str, ...]
+    laws_checked: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     @property
-    def weight(self) -> Weight | None:
+    def severity(self) -> Severity | None:
         """The gravest of its findings; None: there is none."""
         return gravest(self.findings)
 
@@ -61,11 +63,12 @@ class CheckedLoad:
         return {
             "source": of.source, "name": of.name, "tool": of.tool, "version": of.version, "requests": facts.answered,
             "failed": facts.failed,            "duration_s": facts.length_s, "throughput_per_s": facts.rate_per_s, "mean_s": facts.mean_s,
-            "users": of.users, "asked": list(self.asked),
-            "unknown": list(of.unknown),
+            "users": of.users, "laws_checked": list(self.laws_checked),
+            "missing_values": list(of.missing_values),
         }  # fmt: skip
 
 
+@former_field(weight="severity")
 @dataclass(frozen=True)
 class CheckResult:
     """All loads of all files; `across`: findings of several of them together."""
@@ -77,28 +80,28 @@ class CheckResult:
     def findings(self) -> tuple[Finding, ...]:
         """All, the gravest first."""
         every = [finding for load in self.loads for finding in load.findings]
-        return tuple(sorted([*every, *self.across], key=lambda one: WEIGHTS.index(one.weight)))
+        return tuple(sorted([*every, *self.across], key=lambda one: SEVERITIES.index(one.severity)))
 
     @property
-    def weight(self) -> Weight | None:
+    def severity(self) -> Severity | None:
         """The gravest of all; None: there is none."""
         return gravest(self.findings)
 
     @property
     def verdict(self) -> str:
-        return VERDICTS[self.weight]
+        return VERDICTS[self.severity]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "verdict": self.verdict, "weight": self.weight, "findings": [one.to_dict() for one in self.findings],
+            "verdict": self.verdict, "severity": self.severity, "findings": [one.to_dict() for one in self.findings],
             "loads": [one.to_dict() for one in self.loads],
         }  # fmt: skip
 
 
-def gravest(findings: Sequence[Finding]) -> Weight | None:
-    """The weight of the gravest; None where there is none."""
-    return min((one.weight for one in findings), key=WEIGHTS.index, default=None)
+def gravest(findings: Sequence[Finding]) -> Severity | None:
+    """The severity of the gravest; None where there is none."""
+    return min((one.severity for one in findings), key=SEVERITIES.index, default=None)
 
 
 def check(files: Sequence[Path | str], format_name: str | None = None) -> CheckResult:
@@ -127,4 +130,4 @@ def check_one(observation: Observation) -> CheckedLoad:
     asked = tuple(name for name, found in said.items() if found is not None)
     findings = [finding for found in said.values() for finding in found or []]
     assert all(one.law in LAWS for one in findings)
-    return CheckedLoad(facts, asked, tuple(sorted(findings, key=lambda one: WEIGHTS.index(one.weight))))
+    return CheckedLoad(facts, asked, tuple(sorted(findings, key=lambda one: SEVERITIES.index(one.severity))))

@@ -18,7 +18,7 @@ def lines(found: CheckResult) -> list[str]:
         said += [summary(load), *(line for one in load.findings for line in _finding(one)), *_cannot(load), ""]
     if found.across:
         said += ["together:", *(line for one in found.across for line in _finding(one)), ""]
-    grave = [one for one in found.findings if one.weight != "note"]
+    grave = [one for one in found.findings if one.severity != "note"]
     count = (
         "nothing wrong found"
         if not grave
@@ -43,25 +43,25 @@ def summary(load: CheckedLoad) -> str:
 
 
 def _finding(one: Finding) -> list[str]:
-    return [f"  {one.weight} ({one.sure}): {one.title}: {one.said}", f"    {one.means}", f"    {one.remedy}"]
+    return [f"  {one.severity} ({one.certainty}): {one.title}: {one.found}", f"    {one.meaning}", f"    {one.remedy}"]
 
 
 def _cannot(load: CheckedLoad) -> list[str]:
-    asked = f"  asked: {', '.join(load.asked) or 'nothing: the file says too little'}"
-    unknown = load.facts.of.unknown
-    return [asked, f"  the file does not say: {', '.join(unknown)}"] if unknown else [asked]
+    asked = f"  asked: {', '.join(load.laws_checked) or 'nothing: the file says too little'}"
+    missing = load.facts.of.missing_values
+    return [asked, f"  the file does not say: {', '.join(missing)}"] if missing else [asked]
 
 
 def check_document(found: CheckResult) -> Document:
     """The verdict, the findings and the loads as tables."""
-    grave = [one for one in found.findings if one.weight != "note"]
+    grave = [one for one in found.findings if one.severity != "note"]
     rows = tuple(
-        (one.title, one.weight, one.sure, one.source, one.said, one.means, one.remedy) for one in found.findings
+        (one.title, one.severity, one.certainty, one.source, one.found, one.meaning, one.remedy) for one in found.findings
     )
-    findings = Table("", ("law", "weight", "how sure", "file", "found", "what it means", "what to do"), rows)
+    findings = Table("", ("law", "severity", "how sure", "file", "found", "what it means", "what to do"), rows)
     loads = Table(
         "", ("load", "asked", "the file does not say"),
-        tuple((summary(one), ", ".join(one.asked), ", ".join(one.facts.of.unknown)) for one in found.loads),
+        tuple((summary(one), ", ".join(one.laws_checked), ", ".join(one.facts.of.missing_values)) for one in found.loads),
     )  # fmt: skip
     verdict = found.verdict if not grave else f"{found.verdict}: {', '.join(dict.fromkeys(one.title for one in grave))}"
     return Document(
@@ -72,7 +72,7 @@ def check_document(found: CheckResult) -> Document:
 
 def junit_cases(found: CheckResult) -> list[JunitCase]:
     """A case for each load."""
-    cases = [JunitCase(one.facts.source, OUTCOMES[one.weight], _text(one.findings)) for one in found.loads]
+    cases = [JunitCase(one.facts.source, OUTCOMES[one.severity], _text(one.findings)) for one in found.loads]
     if found.across:
         cases.append(JunitCase("all together", "missed", _text(found.across)))
     return cases

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Weight = Literal["contradiction", "misleading", "note"]
-Sure = Literal["certain", "likely", "possible"]
-WEIGHTS: tuple[Weight, ...] = ("contradiction", "misleading", "note")
+from sojourn.former_keyword import former_field
+
+Severity = Literal["contradiction", "misleading", "note"]
+Certainty = Literal["certain", "likely", "possible"]
+SEVERITIES: tuple[Severity, ...] = ("contradiction", "misleading", "note")
 
 LAWS = {
     "littles_law": "Little's law",
@@ -31,27 +33,28 @@ LAWS = {
 }
 
 
+@former_field(weight="severity", sure="certainty", said="found", means="meaning")
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong, or may be.
 
     Attributes:
         law: key of `LAWS`.
-        weight: `contradiction`: the numbers cannot all be true. `misleading`: they do not say what they seem to. `note`: good to know.
-        sure: how sure that is.
+        severity: `contradiction`: the numbers cannot all be true. `misleading`: they do not say what they seem to. `note`: good to know.
+        certainty: how sure that is.
         source: file, and which part of it.
-        said: what was found, with its numbers.
-        means: what follows for the reader of the file.
+        found: what was found, with its numbers.
+        meaning: what follows for the reader of the file.
         remedy: what to do.
         numbers: the same numbers; SI, the unit last in the name.
     """
 
     law: str
-    weight: Weight
-    sure: Sure
+    severity: Severity
+    certainty: Certainty
     source: str
-    said: str
-    means: str
+    found: str
+    meaning: str
     remedy: str
     numbers: Mapping[str, float | None]
 
@@ -62,7 +65,7 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "law": self.law, "title": self.title, "weight": self.weight, "sure": self.sure, "source": self.source,
-            "said": self.said, "means": self.means, "remedy": self.remedy,
+            "law": self.law, "title": self.title, "severity": self.severity, "certainty": self.certainty, "source": self.source,
+            "found": self.found, "meaning": self.meaning, "remedy": self.remedy,
             "numbers": [{"name": name, "value": value} for name, value in self.numbers.items()],
         }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.check.facts import LoadFacts
-from sojourn.check.finding import Finding, Sure
+from sojourn.check.finding import Certainty, Finding
 from sojourn.readers import Observation
 from sojourn.readers.observation import Array
 from sojourn.units import per_second, percent, seconds
@@ -63,7 +63,7 @@ def over_full(facts: LoadFacts) -> list[Finding] | None:
     if not facts.of.busy:
         return None
     found = []
-    sure: Sure = "likely" if facts.of.tool == "csv" else "certain"  # a column may be in percent, and not say so
+    sure: Certainty = "likely" if facts.of.tool == "csv" else "certain"  # a column may be in percent, and not say so
     for name, share in facts.of.busy.items():
         if share > 1.02:
             found.append(

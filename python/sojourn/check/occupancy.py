@@ -8,7 +8,7 @@ law); with a think time Z, X (R + Z) = N.
 from __future__ import annotations
 
 from sojourn.check.facts import LoadFacts
-from sojourn.check.finding import Finding, Sure
+from sojourn.check.finding import Certainty, Finding
 from sojourn.units import per_second, percent, seconds
 
 TOLERANCE = 0.1  # requests that were in flight at the ends, and rounding, explain less
@@ -47,7 +47,7 @@ def little(facts: LoadFacts) -> list[Finding] | None:
     ]  # fmt: skip
 
 
-def _sure(facts: LoadFacts) -> Sure:
+def _sure(facts: LoadFacts) -> Certainty:
     return "likely" if facts.of.tool in SEVERAL else "certain"
 
 

@@ -42,4 +42,4 @@ def check(
     found = check_results(files, format_name)
     say_answer("check", found.to_dict()) if as_json else print_lines(lines(found))
     write_files("check", check_document(found), junit_cases(found), markdown, junit)
-    raise typer.Exit(EXIT.get(found.weight or "", 0))
+    raise typer.Exit(EXIT.get(found.severity or "", 0))

@@ -24,10 +24,10 @@ COLUMNS = {
     "longest_s": "longest late, s",
 }  # fmt: skip
 ELASTICITY = {
-    "load": "load", "policy": "policy", "too_few": "workers too few", "too_many": "too many",
-    "time_too_few": "time with too few", "time_too_many": "with too many", "instability": "instability",
+    "load": "load", "policy": "policy", "mean_missing_workers": "workers too few", "mean_spare_workers": "too many",
+    "share_of_time_short": "time with too few", "share_of_time_over": "with too many", "instability": "instability",
 }  # fmt: skip
-SHARES = ("late_requests", "late_windows", "worst_window", "time_too_few", "time_too_many", "instability")
+SHARES = ("late_requests", "late_windows", "worst_window", "share_of_time_short", "share_of_time_over", "instability")
 
 app = typer.Typer(help="Tries a policy that sets the number of workers.", no_args_is_help=True)
 PolicyFile = Annotated[Path, typer.Argument(help="a policy file: docs/howto/control-capacity.md has its keys")]

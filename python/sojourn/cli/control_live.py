@@ -148,7 +148,7 @@ def _check_settings(policy: Policy, target: ControlledService) -> None:
     if target.settings is None:
         return
     for name in policy.rails.settings:
-        if name not in (*target.settings.names, "cores", "steering"):
+        if name not in (*target.settings.names, "cores", "packet_steering"):
             raise InputError(name, target.name, f"give [{name}] set, or leave it out of [rails] settings of the policy")
 
 
@@ -158,7 +158,7 @@ def _placement(policy: Policy, target: ControlledService, options: LiveOptions) 
     from sojourn.lab.service_placement import ServicePlacement
     from sojourn.live_service.control_socket import RefusedError, SocketActuator
 
-    if not {"cores", "steering"} & set(policy.rails.settings):
+    if not {"cores", "packet_steering"} & set(policy.rails.settings):
         return None
     pid = options.pid
     if pid is None:

@@ -106,7 +106,7 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--time": "--time-column",
     },
     "query": {"--simulate": "--simulated-model", "--tree": "--draw-syntax-tree"},
-    "simulate": {**_PARALLEL, **_CSV, "--as-run": "--out"},
+    "simulate": {**_PARALLEL, **_CSV, "--as-run": "--out", "--max-time": "--max-wall-time"},
     "solve": {
         **_PARALLEL,
         **_CSV,
@@ -158,7 +158,8 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--timeout": "--server-timeout",
         "--key-bytes": "--max-key-bytes",
         "--value-bytes": "--max-value-bytes",
-        "--memory-bytes": "--max-buffer-bytes",
+        "--memory-bytes": "--max-total-buffer-bytes",
+        "--max-buffer-bytes": "--max-total-buffer-bytes",
         "--log": "--thread-log",
         "--bins": "--histogram-log",
         "--histogram": "--hdr-log",

@@ -78,7 +78,7 @@ def summary_of(where: Path) -> dict[str, Any] | None:
 
         checks = manifest.get("checks") or {}
         told["sessions"] |= {
-            "steps_p_value": checks.get(STEPS), "mix_p_value": checks.get(MIX), "mix_from_stationary": checks.get(AWAY),
+            "transitions_p_value": checks.get(STEPS), "mix_p_value": checks.get(MIX), "mix_from_stationary": checks.get(AWAY),
         }  # fmt: skip
     if agents := manifest.get("agents"):
         told["agents"] = agents

@@ -20,7 +20,7 @@ RARE = {
     "foreign": "from another run",
 }
 SESSIONS_SAID = {
-    "steps beside their matrices": "steps_p_value",
+    "steps beside their matrices": "transitions_p_value",
     "counted pages compared with the expected mix": "mix_p_value",
 }
 STORAGE_MARKS = {

@@ -64,7 +64,7 @@ def of_one_model(path: Path) -> str:
     ]
     more = ", ".join(f"{name} {one:.2f}" for one, name in others)
     told = [f"of {first} alone, weight {weight:.2f}; `sojourn predict` averages it with {more}"] if others else []
-    elsewhere = ", ".join(one.model.name or "a model without a name" for one in fitted.elsewhere)
+    elsewhere = ", ".join(one.model.name or "a model without a name" for one in fitted.models_of_other_runs)
     told += [f"of {first} alone; `sojourn predict` uses {elsewhere} for their runs"] if elsewhere else []
     return "; ".join(told)
 

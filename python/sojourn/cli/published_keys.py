@@ -58,13 +58,6 @@ KEYS: dict[str, dict[str, str]] = {
         "runs.shortness": "short_run_factors",
         "runs.alone_s": "fastest_tenth_mean_s",
     },
-    "check": {
-        "findings.sure": "certainty",
-        "findings.said": "found",
-        "findings.means": "meaning",
-        "loads.asked": "laws_checked",
-        "loads.unknown": "missing_values",
-    },
     "compare": {
         "counts": "run_counts",
         "design": "run_order",

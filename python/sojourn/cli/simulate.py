@@ -26,7 +26,7 @@ def simulate(
     replications: Annotated[int | None, typer.Option(help="independent runs, in parallel; default one long run")] = None,
     until: Annotated[str, typer.Option(help="simulated time instead of a precision, such as 500s or 2h")] = "",
     completions: Annotated[int | None, typer.Option(help="completed passes instead of a precision")] = None,
-    max_time: Annotated[str, typer.Option(help="most wall time")] = "60s",
+    max_wall_time: Annotated[str, typer.Option(help="limit of elapsed (wall-clock) time")] = "60s",
     out: Annotated[Path | None, typer.Option(help="also write a run folder here, as a measurement does")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: method, status, message, rows")] = False,
     form: Format = "table",
@@ -46,7 +46,7 @@ def simulate(
     expect(file, MODEL, FIT)
     model = Model.read(file)
     until_s = duration_s(until, "--until") if until else None
-    max_s = duration_s(max_time, "--max-time")
+    max_s = duration_s(max_wall_time, "--max-wall-time")
     if parallel and replications is None:
         raise InputError("one long run", f"--parallel {parallel}", "add --replications, which run in parallel")
     if out:  # first: what it refuses, it refuses before the work is done

@@ -8,11 +8,11 @@ of one of them does not make it change to and fro.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sojourn.control.decision import OTHERS, Seen, Set
+from sojourn.control.decision import FORMER_NAMES, OTHERS, Seen, Set
 from sojourn.control.rate_bound import RateWindows, lately, upper_rate
 
 
@@ -24,12 +24,19 @@ class Choice(BaseModel):
     workers: int | None = Field(default=None, ge=1)
     cap: int | None = Field(default=None, ge=1)
     cores: int | None = Field(default=None, ge=1)
-    steering: Literal["one core", "spread"] | None = None
+    packet_steering: Literal["one core", "spread"] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_former_names(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {FORMER_NAMES.get(name, name): value for name, value in given.items()}
 
     def named(self) -> str:
         """Its settings in words."""
         found = ((name, getattr(self, name)) for name in ("workers", *OTHERS))
-        return ", ".join(f"{name} {value}" for name, value in found if value is not None)
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found if value is not None)
 
 
 @dataclass(frozen=True)
@@ -76,4 +83,4 @@ class Configurations(BaseModel):
         elif wanted > now:
             why = f"{self.choices[now].named()} would be enough now; {choice.named()} was needed in the last {self.hold_s:g} s"
         after = ConfigurationsState(rates, (*needed, (seen.at_s, now)))
-        return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, steering=choice.steering), after
+        return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, packet_steering=choice.packet_steering), after

@@ -11,11 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from sojourn.former_keyword import former_field
+
 State = Any
+FORMER_NAMES = {"steering": "packet_steering"}  # of settings, in logs and policy files
 STEERINGS = ("one core", "spread")  # which cores take the soft interrupts, by the capacity that this leaves
-OTHERS = ("cap", "cores", "steering")  # what may be set beside workers
+OTHERS = ("cap", "cores", "packet_steering")  # what may be set beside workers
 
 
+@former_field(**FORMER_NAMES)
 @dataclass(frozen=True)
 class Seen:
     """One window of measurement that ends at `at_s`; what was not measured is None.
@@ -23,7 +27,7 @@ class Seen:
     `workers`: as set; `ready`: of them, those that serve. `rate_per_s`, `throughput_per_s`: arrivals and answers. `utilisation`: mean
     busy share of a ready worker, `cpu`: the share of it that was on the CPU. `in_system`, `waiting`: mean present, and waiting at
     the end. `response_s`: mean of the answers. `late`: the figures are older than a window. `window_s` > 0, times in s. `cap`, `cores`,
-    `steering`: as set; None where they cannot be read, and so not be changed.
+    `packet_steering`: as set; None where they cannot be read, and so not be changed.
     """
 
     at_s: float
@@ -40,7 +44,7 @@ class Seen:
     late: bool = False
     cap: int | None = None
     cores: int | None = None
-    steering: str | None = None
+    packet_steering: str | None = None
 
     @property
     def placed(self) -> bool:
@@ -89,11 +93,13 @@ class Option:
     tail_s: float | None = None
 
 
+@former_field(**FORMER_NAMES)
 @dataclass(frozen=True)
 class Set:
     """What a policy wants: `workers` servers (None: as they are), `why` in one sentence, and the next best with what they would give.
 
-    `cap`: most requests present, further ones are refused; `cores`: how many; `steering`: one of STEERINGS. None leaves them as they are.
+    `cap`: most requests present, further ones are refused; `cores`: how many; `packet_steering`: one of STEERINGS. None leaves them as
+    they are.
     """
 
     workers: int | None = None
@@ -102,7 +108,7 @@ class Set:
     chosen: Option | None = None
     cap: int | None = None
     cores: int | None = None
-    steering: str | None = None
+    packet_steering: str | None = None
 
     def others(self) -> dict[str, int | str]:
         """What is asked for beside workers."""

@@ -28,13 +28,13 @@ MOST_WORKERS = 2000  # tried
 
 @dataclass(frozen=True)
 class Elasticity:
-    """Means over time. `too_few`, `too_many`: workers below and above demand; `time_too_few`, `time_too_many`: shares of time;
-    `instability`: share of steps in which supply rose and demand did not, or demand fell and supply did not."""
+    """Means over time. `mean_missing_workers`, `mean_spare_workers`: workers below and above demand; `share_of_time_short`,
+    `share_of_time_over`: shares of time with fewer and with more than that; `instability`: share of steps in which supply rose and demand did not, or demand fell and supply did not."""
 
-    too_few: float
-    too_many: float
-    time_too_few: float
-    time_too_many: float
+    mean_missing_workers: float
+    mean_spare_workers: float
+    share_of_time_short: float
+    share_of_time_over: float
     instability: float
 
     def to_dict(self) -> dict[str, float]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sojourn.control.decision import OTHERS, STEERINGS, Decide, Decision, Seen, Set, State
+from sojourn.control.decision import FORMER_NAMES, OTHERS, STEERINGS, Decide, Decision, Seen, Set, State
 
-Setting = Literal["workers", "cap", "cores", "steering"]
+Setting = Literal["workers", "cap", "cores", "packet_steering"]
 Value = int | str
 
 
@@ -53,6 +53,13 @@ class GuardRails(Bounds):
     settings: tuple[Setting, ...] = ("workers",)
     cap: Bounds = Bounds()
     cores: Bounds = Bounds()
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _by_former_names(cls, given: Any) -> Any:
+        if not isinstance(given, list | tuple):
+            return given
+        return tuple(FORMER_NAMES.get(one, one) if isinstance(one, str) else one for one in given)
 
 
 @dataclass(frozen=True)
@@ -115,9 +122,9 @@ def _asked(answer: Any) -> tuple[dict[str, Value], str]:
         value = getattr(answer, name)
         if value is None:
             continue
-        if name == "steering":
+        if name == "packet_steering":
             if value not in STEERINGS:
-                return {}, f"the policy returned steering = {value!r:.40}, not one of {', '.join(STEERINGS)}"
+                return {}, f"the policy returned packet_steering = {value!r:.40}, not one of {', '.join(STEERINGS)}"
         elif isinstance(value, bool) or not isinstance(value, int):
             return {}, f"the policy returned {name} = {value!r:.40}, not a whole number"
         found[name] = value
@@ -150,7 +157,7 @@ def _bounds(name: str, rails: GuardRails) -> Bounds:
 
 def _rank(name: str, value: Value) -> int:
     """By how much of it there is to serve with; a steering that is none of ours may be left for any."""
-    if name == "steering":
+    if name == "packet_steering":
         return STEERINGS.index(str(value)) if value in STEERINGS else -1
     return int(value)
 

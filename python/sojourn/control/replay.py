@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from sojourn.control.decision import Decide, Decision, Seen
+from sojourn.control.decision import FORMER_NAMES, Decide, Decision, Seen
 from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.recorded_run import is_run_folder, recorded_windows
 from sojourn.control.simulate import LOG, PERIOD_S
@@ -71,7 +72,12 @@ def read_line(line: str, place: str) -> Recorded | str:
         row = parse_json(line)
         if "event" in row:
             return str(row["event"])
-        seen = Seen(**{key: NAMED.get(value, value) for key, value in row["seen"].items()})
-        return seen, int(row["workers"]), dict(row.get("others", {}))
+        seen = Seen(**{key: NAMED.get(value, value) for key, value in _present(row["seen"]).items()})
+        return seen, int(row["workers"]), _present(row.get("others", {}))
     except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
         raise InputError(line[:60], place, REMEDY) from None
+
+
+def _present(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """By the names of today, of a log that an earlier version wrote."""
+    return {FORMER_NAMES.get(name, name): value for name, value in settings.items()}

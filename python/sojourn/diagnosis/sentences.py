@@ -152,7 +152,7 @@ def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
     """For programs: a row a setting of the service."""
     return [
         {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next": one.next,
-         "queue_utilisation": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "changing": one.changing,
+         "utilisation_by_waiting": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "changing": one.changing,
          "pauses": one.pauses, "summary": summary(one)}
         for setting, one in found.items()
     ]  # fmt: skip

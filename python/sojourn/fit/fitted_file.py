@@ -43,8 +43,8 @@ def to_toml(fitted: FittedModelData) -> str:
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
         fit["alternatives"] = {"weights": list(weights), "files": [to_toml(m) for m in models]}
-    if fitted.elsewhere:
-        fit["elsewhere"] = [to_toml(m) for m in fitted.elsewhere]
+    if fitted.models_of_other_runs:
+        fit["models_of_other_runs"] = [to_toml(m) for m in fitted.models_of_other_runs]
     return tomli_w.dumps({**as_tables(fitted.model), "fit": fit})
 
 
@@ -73,7 +73,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             tuple((float(w), parse(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
-            tuple(parse(text, path, make) for text in table.get("elsewhere", ())),
+            tuple(parse(text, path, make) for text in table.get("models_of_other_runs", table.get("elsewhere", ()))),
             {name: tuple(map(float, slopes)) for name, slopes in table.get("growth", {}).items()},
             _range(table["loads"]) if "loads" in table else None,
             ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),
@@ -106,4 +106,4 @@ def text(fitted: FittedModelData) -> str:
     own = fitted.model_error
     lines.append(f"  {NO_ERROR}" if own is None else f"  the model's own error: {percent(own)} of all demands")
     lines += [f"  {line}" for line in fitted.message.splitlines()]
-    return "\n".join([*lines, *map(text, fitted.elsewhere)])
+    return "\n".join([*lines, *map(text, fitted.models_of_other_runs)])

@@ -20,7 +20,7 @@ from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.predict_model import predict
 from sojourn.fit.validate_model import validate
-from sojourn.former_keyword import former_keyword
+from sojourn.former_keyword import former_field, former_keyword
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 
+@former_field(elsewhere="models_of_other_runs")
 @dataclass(frozen=True)
 class FittedModel(FittedModelData, FittedDefaults):
     """A model with its unknowns found.
@@ -41,9 +42,9 @@ class FittedModel(FittedModelData, FittedDefaults):
     beside it (`model_averaging`).
     `factors`: count, the draws of that factor on all demands (`longer`). `growth`: factor of the runs → count, draws of what its
     logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
-    saturation rate that was fitted, None where there is none. `elsewhere`: models of other runs (`Model.where`), each of
-    which answers where it is the one. `length_s`: of the runs, the median; 0 where nobody
-    knows. `until_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
+    saturation rate that was fitted, None where there is none. `models_of_other_runs`: those of runs with other factors (`Model.where`),
+    each of which answers where it is the one. `length_s`: of the runs, the median; 0 where nobody knows.
+    `until_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
     """
 
     def predict(
@@ -55,7 +56,7 @@ class FittedModel(FittedModelData, FittedDefaults):
     def knows(self, factors: Mapping[str, Any]) -> bool:
         """Whether a run with these factors can be predicted: a model is of it, and no factor has a value that no run of the fit had and
         that changes nothing in this model."""
-        return any(is_known(one.template, one.configurations, factors) for one in (self, *self.elsewhere))
+        return any(is_known(one.template, one.configurations, factors) for one in (self, *self.models_of_other_runs))
 
     def value(self, factors: Mapping[str, Any], metric: str) -> float | None:
         """`throughput` or `response_time` of the whole system at the values found, without draws; of a model with alternatives the

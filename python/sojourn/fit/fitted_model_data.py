@@ -14,12 +14,14 @@ from sojourn.fit.factor_distance import LOAD, beyond, distances
 from sojourn.fit.model_error import factor_of
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import ErrorGrowth
+from sojourn.former_keyword import former_field
 from sojourn.model import Model
 from sojourn.model.parameters import LOADS, NumberByFactor
 
 Array = NDArray[np.float64]
 
 
+@former_field(elsewhere="models_of_other_runs")
 @dataclass(frozen=True)
 class FittedModelData:
     """See `FittedModel`."""
@@ -41,7 +43,7 @@ class FittedModelData:
     alternatives: tuple[tuple[float, FittedModelData], ...] = ()
     factors: tuple[float, ...] | None = None
     noise_degrees: Mapping[str, float] = field(default_factory=dict)
-    elsewhere: tuple[FittedModelData, ...] = ()
+    models_of_other_runs: tuple[FittedModelData, ...] = ()
     growth: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     loads: tuple[float, float] | None = None
     noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
@@ -51,14 +53,14 @@ class FittedModelData:
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""
-        every = (self, *self.elsewhere)
+        every = (self, *self.models_of_other_runs)
         names = {name: None for one in every for name in one.model.where}
         found = [one for one in every if one.model.is_of(factors)]
         if len(found) != 1:
             said = ", ".join(f"{name} = {factors[name]!r}" for name in names if name in factors)
             value = f"no model describes runs with {said}" if said else f"no {' and no '.join(names)}"
             raise FitError(value, "predict", f"say {' or '.join(_where(one.model) for one in every)}")
-        return replace(found[0], elsewhere=())
+        return replace(found[0], models_of_other_runs=())
 
     @property
     def longer(self) -> Array:
@@ -87,7 +89,7 @@ class FittedModelData:
     @property
     def alone(self) -> FittedModelData:
         """Without its alternatives."""
-        return replace(self, alternatives=(), elsewhere=())
+        return replace(self, alternatives=(), models_of_other_runs=())
 
     @property
     def weighted(self) -> tuple[tuple[float, FittedModelData], ...]:

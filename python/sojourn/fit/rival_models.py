@@ -97,7 +97,7 @@ def by_runs(models: Mapping[str, Model | str]) -> list[dict[str, Model | str]]:
 def _together(parts: Sequence[ChosenModel]) -> ChosenModel:
     """Models of different runs as one, each of which answers where it is the one."""
     first, *others = parts
-    best = replace(first.best, elsewhere=tuple(part.best for part in others))
+    best = replace(first.best, models_of_other_runs=tuple(part.best for part in others))
     fits = {name: fitted for part in parts for name, fitted in part.fits.items()}
     why = "\n".join(map(_said, parts))
     return ChosenModel(best, ", ".join(part.name for part in parts), fits, why, all(part.good for part in parts))

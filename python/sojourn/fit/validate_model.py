@@ -55,12 +55,12 @@ def validate(
     check_level(level)
     if max_saturation_share is not None:
         check_share(max_saturation_share, "max_saturation_share")
-    spread = {key: own for one in (fitted, *fitted.elsewhere) for key, own in _repeated(one, runs).items()}
+    spread = {key: own for one in (fitted, *fitted.models_of_other_runs) for key, own in _repeated(one, runs).items()}
     whole = fitted
     rows: list[Row] = []
     for run in sorted(runs.runs, key=_level):
         factors = {**run.factors, **(changed_settings or {})}
-        if not any(one.model.is_of(factors) for one in (whole, *whole.elsewhere)):
+        if not any(one.model.is_of(factors) for one in (whole, *whole.models_of_other_runs)):
             continue
         fitted = whole.at(factors)
         point = {**_factors(fitted, run, changed_settings), **(changed_settings or {})}

@@ -50,7 +50,7 @@ class ServicePlacement:
     process, or it is not ours to look at."""
 
     kind = "placement"
-    names = ("cores", "steering")
+    names = ("cores", "packet_steering")
     limit_s = 2.0
 
     def __init__(self, pid: int, safe: PlacementState | None = None) -> None:
@@ -95,7 +95,7 @@ class ServicePlacement:
         return f"{self.pid}-{self.started}"
 
     def read(self) -> dict[str, int | str]:
-        """`cores`: how many, left out where they are not the first of `order`; `steering`: left out where there is none that has a
+        """`cores`: how many, left out where they are not the first of `order`; `packet_steering`: left out where there is none that has a
         name. LabError."""
         try:
             cores = {core for each in self._threads().values() for core in each}
@@ -107,7 +107,7 @@ class ServicePlacement:
             found["cores"] = len(cores)
         for name in (SPREAD, ONE_CORE):  # the same on one core, where it is the second
             if masks and [*map(_number, masks)] == [*map(_number, self._steered(name))]:
-                found["steering"] = name
+                found["packet_steering"] = name
         return found
 
     def state(self) -> PlacementState:
@@ -116,16 +116,16 @@ class ServicePlacement:
         return PlacementState(cpuset, self._threads(), {name: _read(file) for name, file in self._queues.items()})
 
     def set(self, wanted: dict[str, Any]) -> None:
-        """`cores` (the first so many of `order`), `steering`, or both. LabError: the kernel refused, or it cannot be."""
+        """`cores` (the first so many of `order`), `packet_steering`, or both. LabError: the kernel refused, or it cannot be."""
         try:
             if "cores" in wanted:
                 self._set_cores(int(wanted["cores"]))
-            if "steering" in wanted:
-                if wanted["steering"] not in (ONE_CORE, SPREAD) or not self._queues:
+            if "packet_steering" in wanted:
+                if wanted["packet_steering"] not in (ONE_CORE, SPREAD) or not self._queues:
                     raise LabError(
-                        repr(wanted["steering"]), "steering", "give 'one core' or 'spread', of a host with NICs"
+                        repr(wanted["packet_steering"]), "packet_steering", "give 'one core' or 'spread', of a host with NICs"
                     )
-                for file, mask in zip(self._queues.values(), self._steered(wanted["steering"]), strict=True):
+                for file, mask in zip(self._queues.values(), self._steered(wanted["packet_steering"]), strict=True):
                     os.pwrite(file, mask.encode(), 0)
         except OSError as error:
             raise LabError(f"{wanted}: {error.strerror}", f"process {self.pid}", "run as root") from None

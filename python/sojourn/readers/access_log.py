@@ -54,7 +54,7 @@ def read(source: TextSource) -> list[Observation]:
     return [
         Observation(
             str(source.path), NAME, start_s=float(requests.start_s[0]), requests=requests, stamp_s=1e-3 if fine else 1.0, rounding_s=5e-4,
-            unknown=(INTENDED, USERS, THINK),
+            missing_values=(INTENDED, USERS, THINK),
         )
     ]  # fmt: skip
 

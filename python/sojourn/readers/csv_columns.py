@@ -134,7 +134,7 @@ def _requests(source: TextSource, found: Columns, rows: Iterator[tuple[int, list
     )
     return [
         Observation(
-            str(source.path), NAME, requests=requests, start_s=float(requests.start_s[0]), rounding_s=whole, unknown=(INTENDED,),
+            str(source.path), NAME, requests=requests, start_s=float(requests.start_s[0]), rounding_s=whole, missing_values=(INTENDED,),
         )
     ]  # fmt: skip
 
@@ -174,7 +174,7 @@ def _loads(
                 stdev_s=of.get("deviation"), least_s=of.get("least"), most_s=of.get("most"),
                 quantiles={q: v for q, place in quantiles.items() if (v := _value(row, place)) is not None},
                 busy={} if busy is None else {"busy": busy}, service_s=of.get("service"),
-                servers=max(1, round(servers or 1)), queue_length=of.get("length"), rounding=0.005, unknown=(REQUESTS, INTENDED),
+                servers=max(1, round(servers or 1)), queue_length=of.get("length"), rounding=0.005, missing_values=(REQUESTS, INTENDED),
             )
         )  # fmt: skip
     if not loads:

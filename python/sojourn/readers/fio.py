@@ -32,7 +32,7 @@ def read(source: TextSource, data: Mapping[str, Any]) -> list[Observation]:
         for kind in kinds:
             name = f"{job.get('jobname', '')}{' ' + kind if len(kinds) > 1 else ''}"
             found.append(_one(str(source.path), version, name, job, mapping(job[kind]), options, len(kinds) == 1))
-    return found or [Observation(str(source.path), NAME, version=version, completed=0, unknown=(REQUESTS,))]
+    return found or [Observation(str(source.path), NAME, version=version, completed=0, missing_values=(REQUESTS,))]
 
 
 def _one(
@@ -67,5 +67,5 @@ def _one(
         think_s=None, asked_per_s=asked, completed=count(number(said, "total_ios")), failed=0, throughput_per_s=number(said, "iops"),
         mean_s=scaled(number(times, "mean"), NS), stdev_s=scaled(number(times, "stddev"), NS), least_s=scaled(number(times, "min"), NS),
         most_s=scaled(number(times, "max"), NS), quantiles=quantiles,
-        rounding=0.02, client_busy=None if user is None or system is None else (user + system) / 100, unknown=(INTENDED, REQUESTS),
+        rounding=0.02, client_busy=None if user is None or system is None else (user + system) / 100, missing_values=(INTENDED, REQUESTS),
     )  # fmt: skip

@@ -56,6 +56,6 @@ def read(source: TextSource) -> list[Observation]:
     return [
         Observation(
             str(source.path), NAME, version=version[1] if version else None, users=float(most) if most else None, requests=requests,
-            start_s=float(requests.start_s[0]), stamp_s=MS, rounding_s=MS / 2, unknown=(INTENDED, THINK),
+            start_s=float(requests.start_s[0]), stamp_s=MS, rounding_s=MS / 2, missing_values=(INTENDED, THINK),
         )
     ]  # fmt: skip

@@ -42,7 +42,7 @@ def read(source: TextSource) -> list[Observation]:
             throughput_per_s=total / float(length.sum()) if length.sum() else None, mean_s=float(np.average(values, weights=counts)),
             least_s=float(values[0]), most_s=float(values[-1]),
             quantiles={q: float(values[min(int(np.searchsorted(share, q)), values.size - 1)]) for q in QUANTILES},
-            rounding=0.01, windows=windows, unknown=(INTENDED, REQUESTS, USERS, THINK, UNIT),
+            rounding=0.01, windows=windows, missing_values=(INTENDED, REQUESTS, USERS, THINK, UNIT),
         )
     ]  # fmt: skip
 

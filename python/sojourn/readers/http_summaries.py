@@ -43,7 +43,7 @@ def read_oha(source: TextSource, data: Mapping[str, Any]) -> list[Observation]:
             str(source.path), OHA, length_s=number(said, "total"), completed=good, failed=bad + lost,
             throughput_per_s=number(said, "requestsPerSec"), mean_s=number(said, "average"), least_s=number(said, "fastest"),
             most_s=number(said, "slowest"), quantiles=quantiles,
-            counts_failures=None, unknown=(INTENDED, REQUESTS, USERS, THINK),
+            counts_failures=None, missing_values=(INTENDED, REQUESTS, USERS, THINK),
         )
     ]  # fmt: skip
 
@@ -72,6 +72,6 @@ def read_bombardier(source: TextSource, data: Mapping[str, Any]) -> list[Observa
             failed=sum(sent.values()) - good, throughput_per_s=number(said, "rps", "mean"), mean_s=scaled(number(times, "mean"), US),
             stdev_s=scaled(number(times, "stddev"), US), most_s=scaled(number(times, "max"), US), quantiles=quantiles, counts_failures=True,
             rounding_s=US / 2,
-            unknown=(INTENDED, REQUESTS),
+            missing_values=(INTENDED, REQUESTS),
         )
     ]  # fmt: skip

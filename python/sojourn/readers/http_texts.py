@@ -53,7 +53,7 @@ def read_ab(source: TextSource) -> list[Observation]:
             least_s=float(total[1]) * MS if total else None, most_s=float(total[5]) * MS if total else None,
             quantiles={round(int(q) / 100, 9): int(v) * MS for q, v in SHARE.findall(text) if int(q) < 100},
             counts_failures=True, rounding_s=MS,
-            unknown=(INTENDED, REQUESTS),
+            missing_values=(INTENDED, REQUESTS),
         )
     ]  # fmt: skip
 
@@ -76,7 +76,7 @@ def read_hey(source: TextSource) -> list[Observation]:
             str(source.path), HEY, length_s=of["Total"], open_loop=False, completed=good, failed=sum(codes.values()) - good + lost,
             throughput_per_s=of["Requests/sec"], mean_s=of["Average"], least_s=of["Fastest"], most_s=of["Slowest"],
             quantiles={round(int(q) / 100, 9): float(v) for q, v in HEY_SHARE.findall(text)}, counts_failures=True, rounding_s=5e-5,
-            unknown=(INTENDED, REQUESTS, USERS, THINK),
+            missing_values=(INTENDED, REQUESTS, USERS, THINK),
         )
     ]  # fmt: skip
 
@@ -101,7 +101,8 @@ def read_hey_csv(source: TextSource) -> list[Observation]:
         raise InputError("no requests", source.path, "give the CSV of a run of hey that sent something")
     return [
         Observation(
-            str(source.path), HEY, open_loop=False, requests=requests, stamp_s=1e-4, rounding_s=5e-5, unknown=(INTENDED, USERS, THINK),
+            str(source.path), HEY, open_loop=False, requests=requests, stamp_s=1e-4, rounding_s=5e-5,
+            missing_values=(INTENDED, USERS, THINK),
         )
     ]  # fmt: skip
 

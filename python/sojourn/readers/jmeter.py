@@ -59,7 +59,7 @@ def read(source: TextSource) -> list[Observation]:
     return [
         Observation(
             str(source.path), NAME, start_s=float(requests.start_s[0]), users=float(users) if users else None, requests=requests,
-            stamp_s=MS, rounding_s=MS / 2, unknown=(INTENDED, STAMP, THINK, *(() if users else (USERS,))), left_out=left_out,
+            stamp_s=MS, rounding_s=MS / 2, missing_values=(INTENDED, STAMP, THINK, *(() if users else (USERS,))), left_out=left_out,
         )
     ]  # fmt: skip
 

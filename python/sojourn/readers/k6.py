@@ -70,7 +70,7 @@ def read(source: TextSource) -> list[Observation]:
     return [
         Observation(
             str(source.path), NAME, open_loop=True if dropped else None, users=users.mean, think_s=think_s, dropped=round(dropped),
-            requests=requests, start_s=float(requests.start_s[0]), stamp_s=1e-9, unknown=(INTENDED,),
+            requests=requests, start_s=float(requests.start_s[0]), stamp_s=1e-9, missing_values=(INTENDED,),
         )
     ]  # fmt: skip
 
@@ -111,7 +111,7 @@ def read_summary(source: TextSource, data: Mapping[str, Any]) -> list[Observatio
             think_s=pause, completed=None if total is None else total - (bad or 0), failed=bad,
             dropped=count(dropped), throughput_per_s=rate, mean_s=scaled(number(times, "avg"), MS),
             least_s=scaled(number(times, "min"), MS), most_s=scaled(number(times, "max"), MS), quantiles=quantiles, counts_failures=True,
-            rounding_s=1e-9, rounding=1e-6, unknown=(INTENDED, REQUESTS, *(() if most else (USERS,))),
+            rounding_s=1e-9, rounding=1e-6, missing_values=(INTENDED, REQUESTS, *(() if most else (USERS,))),
         )
     ]  # fmt: skip
 

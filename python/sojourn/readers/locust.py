@@ -56,7 +56,7 @@ def _one(path: str, row: dict[str, Any], number: int) -> Observation:
         path, NAME, name, completed=int(done - (bad or 0)), failed=int(bad or 0), throughput_per_s=rate,
         length_s=done / rate if rate else None, mean_s=_ms(row, "Average Response Time"), least_s=_ms(row, "Min Response Time"),
         most_s=_ms(row, "Max Response Time"), quantiles=_quantiles(row), counts_failures=True, rounding_s=MS / 2, rounding=0.05,
-        unknown=(INTENDED, REQUESTS, USERS, THINK),
+        missing_values=(INTENDED, REQUESTS, USERS, THINK),
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _history(source: TextSource, rows: csv.DictReader[Any]) -> Observation:
         throughput_per_s=float((total[-1] - total[0]) / length) if length else None,
         mean_s=_ms(last, "Total Average Response Time"), least_s=_ms(last, "Total Min Response Time"),
         most_s=_ms(last, "Total Max Response Time"), rounding_s=MS / 2, stamp_s=1.0, windows=windows,
-        counts_failures=True, unknown=(INTENDED, REQUESTS, THINK),
+        counts_failures=True, missing_values=(INTENDED, REQUESTS, THINK),
     )  # fmt: skip
 
 

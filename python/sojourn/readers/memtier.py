@@ -51,7 +51,7 @@ def _one(
         asked_per_s=asked, completed=total, failed=count(number(said, "Connection Errors")) or 0, throughput_per_s=rate,
         mean_s=scaled(number(said, "Average Latency") or number(said, "Latency"), MS), least_s=scaled(number(said, "Min Latency"), MS),
         most_s=scaled(number(said, "Max Latency"), MS), quantiles=_quantiles(mapping(at(said, "Percentile Latencies"))),
-        rounding=0.005, rounding_s=5e-7, windows=_windows(mapping(at(said, "Time-Serie"))), unknown=(INTENDED, REQUESTS),
+        rounding=0.005, rounding_s=5e-7, windows=_windows(mapping(at(said, "Time-Serie"))), missing_values=(INTENDED, REQUESTS),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What a file of somebody else tells of a service under load: the one type that all readers answer with.
 
-Times are in s, rates in 1/s, quantiles and shares in [0, 1]. What a file does not say is None, and `unknown` names what matters of it;
-nothing is guessed by a reader. Little's law and the others are asked of this type alone (`sojourn.check`).
+Times are in s, rates in 1/s, quantiles and shares in [0, 1]. What a file does not say is None, and `missing_values` names what matters
+of it; nothing is guessed by a reader. Little's law and the others are asked of this type alone (`sojourn.check`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn.former_keyword import former_field
+
 Array = NDArray[np.float64]
 
-# what a file cannot know, in words: keys of `Observation.unknown`
+# what a file cannot know, in words: of `Observation.missing_values`
 INTENDED = "when requests were due"
 STAMP = "whether a time is of the start or the end"
 LOCAL = "the time zone of its times"
@@ -59,6 +61,7 @@ class WindowSeries:
     classes: Mapping[str, Array] = field(default_factory=dict)
 
 
+@former_field(unknown="missing_values")
 @dataclass(frozen=True)
 class Observation:
     """One load on one service, as a file tells it; a file may tell of several (`name`).
@@ -80,7 +83,7 @@ class Observation:
         queue_length: mean number present, as the file says it.
         client_busy: utilisation in [0, 1] of the busiest core of the load generator.
         requests, windows: where the file has them.
-        unknown: what the file cannot know.
+        missing_values: what the file cannot know.
         left_out: what it has that is none of its requests, and was not taken for any.
     """
 
@@ -114,7 +117,7 @@ class Observation:
     client_busy: float | None = None
     requests: Requests | None = None
     windows: WindowSeries | None = None
-    unknown: tuple[str, ...] = ()
+    missing_values: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property

@@ -54,7 +54,7 @@ def _host(source: TextSource, host: Mapping[str, Any], name: str) -> Observation
         str(source.path), NAME, name, version=None, start_s=float((end - lengths)[0]), length_s=float(lengths.sum()),
         busy={name: float(np.nanmean(values)) for name, values in series.items()}, servers=int(number(host, "number-of-cpus") or 1),
         stamp_s=1.0,
-        windows=WindowSeries(end - lengths, lengths, busy=series), unknown=() if zone else (LOCAL,),
+        windows=WindowSeries(end - lengths, lengths, busy=series), missing_values=() if zone else (LOCAL,),
     )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def read(source: TextSource) -> list[Observation]:
     return [
         Observation(
             str(source.path), NAME, open_loop=True, start_s=float(requests.start_s[0]), requests=requests, stamp_s=NS, think_s=None,
-            unknown=(INTENDED,),
+            missing_values=(INTENDED,),
         )
     ]  # fmt: skip
 
@@ -76,6 +76,6 @@ def read_report(source: TextSource, data: Mapping[str, Any]) -> list[Observation
             throughput_per_s=total / length if total and length else None, mean_s=scaled(number(times, "mean"), NS),
             least_s=scaled(number(times, "min"), NS), most_s=scaled(number(times, "max"), NS), rounding=0.01,
             quantiles={q: v * NS for name, q in QUANTILES.items() if (v := number(times, name))}, counts_failures=True,
-            unknown=(INTENDED, REQUESTS),
+            missing_values=(INTENDED, REQUESTS),
         )
     ]  # fmt: skip

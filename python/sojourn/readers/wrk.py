@@ -58,5 +58,5 @@ def _one(path: str, text: str, name: str) -> Observation:
         path, "wrk2" if corrected else NAME, name, length_s=length[0] if length else None, open_loop=corrected, users=float(load[2]),
         think_s=None if corrected else 0.0, completed=max(0, int(done[1]) - rejected), failed=bad + rejected,
         throughput_per_s=float(rate[1]), mean_s=mean, stdev_s=deviation, most_s=most, quantiles=quantiles, counts_failures=bad == 0,
-        rounding=ROUNDING, unknown=(REQUESTS, *(() if corrected else (INTENDED,))),
+        rounding=ROUNDING, missing_values=(REQUESTS, *(() if corrected else (INTENDED,))),
     )  # fmt: skip

@@ -49,7 +49,7 @@ def read(source: TextSource) -> list[Observation]:
     whole = Observation(
         str(source.path), NAME, length_s=length, open_loop=True if target else None if threads is None else False, users=threads,
         think_s=None, asked_per_s=target, completed=done, failed=bad, throughput_per_s=overall.get("Throughput(ops/sec)"), mean_s=mean,
-        unknown=(REQUESTS, *(() if "Intended-READ" in said else (INTENDED,))),
+        missing_values=(REQUESTS, *(() if "Intended-READ" in said else (INTENDED,))),
     )  # fmt: skip
     return [whole, *(_one(str(source.path), kind, one, length) for kind, one in kinds.items())]
 
@@ -63,7 +63,7 @@ def _one(path: str, kind: str, said: dict[str, float], length: float) -> Observa
     return Observation(
         path, NAME, kind, length_s=length, completed=int(said["Operations"]), failed=0, throughput_per_s=said["Operations"] / length,
         mean_s=said["AverageLatency(us)"] * US, least_s=_us(said, "MinLatency(us)"), most_s=_us(said, "MaxLatency(us)"),
-        quantiles=quantiles, rounding_s=US, rounding=0.002, unknown=(REQUESTS,),
+        quantiles=quantiles, rounding_s=US, rounding=0.002, missing_values=(REQUESTS,),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ MOST_PAGES = 100  # of a matrix whose mix is compared
 WALKERS, MOST_WALKED = 10_000, 100  # users and requests of the walks that the covariance is taken from
 
 
-def steps_p_value(steps: Array, matrices: Sequence[TransitionMatrix]) -> float | None:
+def transitions_p_value(steps: Array, matrices: Sequence[TransitionMatrix]) -> float | None:
     """The probability of steps as far from the rows of the matrices as these, by Pearson's chi-squared summed over rows.
 
     `steps` (matrices, pages, pages + 2): how often each column was drawn behind each page. What one step is depends on nothing but its
@@ -86,7 +86,7 @@ def session_checks(load: dict[str, Any], told: dict[str, Any]) -> dict[str, floa
         expected = np.array([shares_of_run(one, up_s / 2, up_s, up_s + run_s, cycle_s) for one in matrices])
         away = float(np.abs(expected - [one.shares for one in matrices]).max())
         mix = mix_p_value(steps.sum(axis=2), told["users_by_kind"], matrices, expected)
-    found = {STEPS: steps_p_value(steps, matrices), MIX: mix, AWAY: away}
+    found = {STEPS: transitions_p_value(steps, matrices), MIX: mix, AWAY: away}
     return {name: value for name, value in found.items() if value is not None}
 
 

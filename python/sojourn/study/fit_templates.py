@@ -74,7 +74,7 @@ class RivalModels:
 
 def parts_of(name: str, fitted: FittedProtocol) -> dict[str, FittedProtocol]:
     """The models of different runs that a fit is made of, by name; else itself."""
-    others = getattr(fitted, "elsewhere", ())
+    others = getattr(fitted, "models_of_other_runs", ())
     return {one.model.name: one for one in (fitted, *others)} if others else {name: fitted}
 
 
@@ -125,7 +125,7 @@ class ModelFilesTemplate(FitTemplate):
         chosen = fit_rivals(seen, models, seed=seed)
         if chosen.best == chosen.fits.get(chosen.name):
             return RivalModels(chosen.fits, chosen.name, chosen.why)
-        if chosen.best.elsewhere:
+        if chosen.best.models_of_other_runs:
             return RivalModels({FILES: chosen.best}, FILES, chosen.why)
         return RivalModels({AVERAGED: chosen.best, **chosen.fits}, AVERAGED, chosen.why)
 

@@ -42,7 +42,7 @@ def said(*words: str) -> tuple[int, str]:
 
 def test_more_requests_at_once_than_connections_cannot_be(wrk: Path) -> None:
     (finding,) = sj.check([wrk]).findings
-    assert (finding.law, finding.weight, finding.sure) == ("littles_law", "contradiction", "certain")
+    assert (finding.law, finding.severity, finding.certainty) == ("littles_law", "contradiction", "certain")
     assert finding.numbers["present"] == pytest.approx(476.2, abs=0.05) and finding.numbers["users"] == 400
     code, text = said(str(wrk))
     assert code == 9 and "+19 %" in text and "400 users" in text
@@ -56,7 +56,7 @@ def test_what_is_possible_is_not_accused(wrk: Path) -> None:
 def test_idle_connections_are_the_clients(wrk: Path) -> None:
     wrk.write_text(WRK.replace("635.91us", "200.00us"))  # 149.8 of 400 connections wait
     (finding,) = sj.check([wrk]).findings
-    assert (finding.law, finding.weight) == ("client_limit", "misleading") and said(str(wrk))[0] == 10
+    assert (finding.law, finding.severity) == ("client_limit", "misleading") and said(str(wrk))[0] == 10
 
 
 def test_timeouts_are_in_no_mean_so_idle_says_nothing(wrk: Path) -> None:
@@ -86,13 +86,13 @@ def test_quantiles_bound_each_other_and_the_mean(wrk: Path, lines: str, law: str
 def test_a_deviation_that_no_values_have(wrk: Path) -> None:
     wrk.write_text(TRUE.replace("0.89ms", "4.10ms"))  # at most sqrt((12.92 - .53) x .53) = 2.56 ms
     (finding,) = sj.check([wrk]).findings
-    assert finding.law == "mean_and_quantiles" and "2.56 ms" in finding.said
+    assert finding.law == "mean_and_quantiles" and "2.56 ms" in finding.found
 
 
 def test_files_for_a_pull_request_and_a_test_reporter(wrk: Path, tmp_path: Path) -> None:
     code, text = said(str(wrk), "--json", "--markdown", str(tmp_path / "c.md"), "--junit", str(tmp_path / "c.xml"))
     answer = json.loads(text)
-    assert code == 9 and answer["schema"] == "sojourn.check/2" and answer["weight"] == "contradiction"
+    assert code == 9 and answer["schema"] == "sojourn.check/3" and answer["severity"] == "contradiction"
     assert "Little's law" in (tmp_path / "c.md").read_text()
     assert ElementTree.parse(tmp_path / "c.xml").getroot().get("failures") == "1"
 

@@ -115,7 +115,7 @@ def test_a_queue_length_is_of_those_present_or_of_those_that_wait(
     service_s: float | None, said: float, accused: bool
 ) -> None:
     found = utilisation(LoadFacts(replace(LOAD, queue_length=said, service_s=service_s)))
-    assert found is not None and [one.sure for one in found] == (["likely"] if accused else [])
+    assert found is not None and [one.certainty for one in found] == (["likely"] if accused else [])
 
 
 @pytest.mark.parametrize(

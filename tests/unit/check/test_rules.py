@@ -20,7 +20,7 @@ def requests(gap_s: float = 0.1, count: int = 1000, response_s: float = 0.05, fa
 
 
 def laws(*observations: Observation, notes: bool = False) -> list[str]:
-    return sorted({one.law for one in check_observations(observations).findings if notes or one.weight != "note"})
+    return sorted({one.law for one in check_observations(observations).findings if notes or one.severity != "note"})
 
 
 RATIO = np.linspace(1, 3, 1000)
@@ -138,11 +138,11 @@ def test_every_finding_says_all_that_is_asked_of_it() -> None:
     for one in check_observations([observation]).findings:
         assert (
             one.law in LAWS
-            and one.said
-            and one.means
+            and one.found
+            and one.meaning
             and one.remedy
             and one.numbers
-            and one.sure in ("certain", "likely", "possible")
+            and one.certainty in ("certain", "likely", "possible")
         )
 
 
@@ -161,13 +161,13 @@ def test_users_that_may_have_several_requests_at_once_are_accused_as_likely(tool
     """10/s x 100 ms = 1 request at once, of 0.8 users; and 10/s x (100 + 200 ms) = 3 users, of 2."""
     more = replace(LOAD, tool=tool, users=0.8, open_loop=False)
     (finding,) = [one for one in check_observations([more]).findings if one.law == "littles_law"]
-    assert finding.sure == sure
+    assert finding.certainty == sure
     thinking = replace(LOAD, tool=tool, users=2, think_s=0.2, open_loop=False)
     (finding,) = [one for one in check_observations([thinking]).findings if one.law == "interactive_law"]
-    assert finding.sure == sure
+    assert finding.certainty == sure
 
 
 @pytest.mark.parametrize(("tool", "sure"), [("sadf", "certain"), ("csv", "likely")])
 def test_more_than_all_of_a_resource_may_be_percent_in_a_csv(tool: str, sure: str) -> None:
     found = check_observations([replace(LOAD, tool=tool, busy={"cpu": 1.2})]).findings
-    assert [one.sure for one in found] == [sure]
+    assert [one.certainty for one in found] == [sure]

@@ -100,7 +100,7 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
     assert sorted(path.name for path in Path("logs").iterdir()) == ["grid-0.5-up-1", "grid-0.7-up-1", "ours-up-1"]
     rows = json.loads(run(*words, "--json").stdout)["rows"]
     assert [(row["policy"], row["curve"]) for row in rows] == [("ours", ""), ("grid/0.5", "grid"), ("grid/0.7", "grid")]
-    assert all(0 <= row["instability"] <= 1 and row["too_many"] >= 0 for row in rows)
+    assert all(0 <= row["instability"] <= 1 and row["mean_spare_workers"] >= 0 for row in rows)
 
 
 def test_replay_of_its_log(files: Path) -> None:

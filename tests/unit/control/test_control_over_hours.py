@@ -108,4 +108,4 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(done.output.splitlines()) <= 24  # one screen
     done = CliRunner().invoke(command_line(), [*shlex.split(line)[1:], "--json"])
     told = json.loads(done.stdout)
-    assert told["schema"] == "sojourn.control-over/2" and told["recorded_worker_hours"] == pytest.approx(288)
+    assert told["schema"] == "sojourn.control-over/3" and told["recorded_worker_hours"] == pytest.approx(288)

@@ -23,8 +23,8 @@ from sojourn.control.policy_file import Policy, read
 from sojourn.errors import InputError
 from sojourn.live_service.control_socket import DiffersError, RefusedError, Values, same
 
-ALL = ("workers", "cap", "cores", "steering")
-FINE = Seen(0.0, 2.0, 8, 8, 10.0, 10.0, 0.2, 0.2, 1.0, 0.0, 0.1, cap=100, cores=2, steering="spread")
+ALL = ("workers", "cap", "cores", "packet_steering")
+FINE = Seen(0.0, 2.0, 8, 8, 10.0, 10.0, 0.2, 0.2, 1.0, 0.0, 0.1, cap=100, cores=2, packet_steering="spread")
 LATE = replace(FINE, late=True)
 QUEUE = replace(FINE, waiting=9.0)
 
@@ -32,7 +32,7 @@ QUEUE = replace(FINE, waiting=9.0)
 @pytest.mark.parametrize(
     ("asked", "seen", "rails", "set_", "why"),
     [
-        (Set(cap=50), FINE, {"settings": ALL}, {"cap": 50, "cores": 2, "steering": "spread"}, ""),
+        (Set(cap=50), FINE, {"settings": ALL}, {"cap": 50, "cores": 2, "packet_steering": "spread"}, ""),
         (Set(cap=50), FINE, {}, {}, "cap may not be changed: it is not in settings"),
         (Set(cores=1), replace(FINE, cores=None), {"settings": ["cores"]}, {}, "cores is not known here"),
         (Set(cap=5), FINE, {"settings": ["cap"], "cap": Bounds(least=20, most=900)}, {"cap": 20}, "cap: bounds 20 to 900"),
@@ -43,11 +43,11 @@ QUEUE = replace(FINE, waiting=9.0)
         (Set(cores=1), QUEUE, {"settings": ["cores"]}, {"cores": 2},
          "cores: no reduction: 9 wait; the queue has to drain first"),
         (Set(cores=4), QUEUE, {"settings": ["cores"]}, {"cores": 4}, ""),
-        (Set(steering="one core"), LATE, {"settings": ["steering"]}, {"steering": "spread"},
-         "steering: no reduction: metrics are late"),
-        (Set(steering="spread"), replace(LATE, steering="one core"), {"settings": ["steering"]}, {"steering": "spread"}, ""),
-        (Set(steering="all over"), FINE, {"settings": ["steering"]}, {"steering": "spread"},
-         "the policy returned steering = 'all over', not one of one core, spread"),
+        (Set(packet_steering="one core"), LATE, {"settings": ["packet_steering"]}, {"packet_steering": "spread"},
+         "packet_steering: no reduction: metrics are late"),
+        (Set(packet_steering="spread"), replace(LATE, packet_steering="one core"), {"settings": ["packet_steering"]}, {"packet_steering": "spread"}, ""),
+        (Set(packet_steering="all over"), FINE, {"settings": ["packet_steering"]}, {"packet_steering": "spread"},
+         "the policy returned packet_steering = 'all over', not one of one core, spread"),
         (Set(cap=True), FINE, {"settings": ["cap"]}, {"cap": 100}, "the policy returned cap = True, not a whole number"),
     ],
 )  # fmt: skip
@@ -74,26 +74,26 @@ value = st.one_of(st.none(), st.integers(-5, 10**6), st.floats(), st.text(max_si
 @given(
     cap=value,
     cores=value,
-    steering=value,
+    packet_steering=value,
     may=st.sets(st.sampled_from(ALL)),
     late=st.booleans(),
     low=st.integers(1, 9),
     step=st.integers(1, 9),
 )
 def test_rubbish_leaves_no_setting_outside_its_bounds(
-    cap: Any, cores: Any, steering: Any, may: set[str], late: bool, low: int, step: int
+    cap: Any, cores: Any, packet_steering: Any, may: set[str], late: bool, low: int, step: int
 ) -> None:
     bounds = Bounds(least=low, most=low + 10, largest_step=step)
     rails = GuardRails(settings=tuple(sorted(may)), cap=bounds, cores=bounds)  # type: ignore[arg-type]
     seen = replace(FINE, cap=low + 5, cores=low + 5, late=late)
-    decision, _ = guarded(lambda s, t: (Set(cap=cap, cores=cores, steering=steering), t), rails, seen, GuardedState())
+    decision, _ = guarded(lambda s, t: (Set(cap=cap, cores=cores, packet_steering=packet_steering), t), rails, seen, GuardedState())
     assert set(decision.others) == may - {"workers"}
     for name in {"cap", "cores"} & may:
         found = int(decision.others[name])
         assert low <= found <= low + 10
         assert abs(found - low - 5) <= step
         assert found >= low + 5 or not late
-    assert decision.others.get("steering", "spread") in STEERINGS
+    assert decision.others.get("packet_steering", "spread") in STEERINGS
 
 
 class Service:

@@ -10,7 +10,7 @@ import pytest
 from sojourn.load.session_load import mix_of
 from sojourn.load.session_walk import pages_by_request, shares_of_run
 from sojourn.load.transition_matrix import TransitionMatrix
-from sojourn.runs.session_mix import AWAY, MIX, STEPS, mix_p_value, session_checks, steps_p_value
+from sojourn.runs.session_mix import AWAY, MIX, STEPS, mix_p_value, session_checks, transitions_p_value
 
 
 def steps_of(kind: TransitionMatrix, users: int, requests: Sequence[int], seed: int) -> np.ndarray:
@@ -40,13 +40,13 @@ def test_users_who_follow_the_matrix_are_accepted_and_others_refused(browse: Tra
     """Of 8 draws from a uniform distribution each of these fails about once in 10 000."""
     steps = [steps_of(browse, 60, range(40, 70), seed) for seed in range(8)]
     mixes = [mix_p_value(one.sum(axis=1)[None], [60], [browse], browse.shares[None]) for one in steps]
-    for found in (mixes, [steps_p_value(one[None], [browse]) for one in steps]):
+    for found in (mixes, [transitions_p_value(one[None], [browse]) for one in steps]):
         told = [p for p in found if p is not None]
         assert len(told) == 8 and min(told) > 1e-5 and sum(p < 0.05 for p in told) <= 4, told
     user = mix_of("readwrite")[0][1]
     others = steps_of(user, 60, range(40, 70), 1)[None]  # they register, which browsers never do
     assert (
-        steps_p_value(others, [browse]) == mix_p_value(others.sum(axis=2), [60], [browse], browse.shares[None]) == 0.0
+        transitions_p_value(others, [browse]) == mix_p_value(others.sum(axis=2), [60], [browse], browse.shares[None]) == 0.0
     )
 
 
@@ -57,7 +57,7 @@ def test_a_row_that_is_not_followed_is_found(browse: TransitionMatrix) -> None:
     rows[0, home] += 0.1
     other = TransitionMatrix(browse.pages, rows)
     steps = steps_of(other, 60, range(40, 70), 3)
-    p = steps_p_value(steps[None], [browse])
+    p = transitions_p_value(steps[None], [browse])
     assert p is not None and p < 1e-4
 
 
@@ -80,9 +80,9 @@ def test_the_start_of_sessions_is_forgotten(browse: TransitionMatrix) -> None:
 def test_cells_of_less_than_five_expected_are_counted_together() -> None:
     """Two pages, 9 steps: of 3, 3 and 3 expected there are 6 and 3, and then 9: one cell, so there is nothing to compare."""
     kind = TransitionMatrix(("a", "b"), np.array([[1 / 3, 1 / 3, 0, 1 / 3], [0, 0, 0, 0]]))
-    assert steps_p_value(np.array([[[3, 3, 0, 3], [0, 0, 0, 0]]]), [kind]) is None
+    assert transitions_p_value(np.array([[[3, 3, 0, 3], [0, 0, 0, 0]]]), [kind]) is None
     # 6, 6 and 6 expected: chi-squared (36 + 0 + 36) / 6 = 12 with 2 degrees of freedom, exp(-6)
-    assert steps_p_value(np.array([[[12, 6, 0, 0], [0, 0, 0, 0]]]), [kind]) == pytest.approx(np.exp(-6))
+    assert transitions_p_value(np.array([[[12, 6, 0, 0], [0, 0, 0, 0]]]), [kind]) == pytest.approx(np.exp(-6))
 
 
 def test_checks_of_a_run(browse: TransitionMatrix) -> None:

@@ -38,8 +38,8 @@ def test_each_configuration_is_predicted_by_the_model_that_is_of_it(result: Stud
     assert found.rivals is not None and found.rivals.best == "model files"
     assert set(found.rivals.fitted) == {"model files", "shop"}, "the other is beside them, and not averaged"
     fitted = FittedModel.read(result.folder / "fitted.toml")
-    assert [one.model.where for one in (fitted, *fitted.elsewhere)] == [{"workers": 1}, {"workers": 2}]
-    for one in (fitted, *fitted.elsewhere):
+    assert [one.model.where for one in (fitted, *fitted.models_of_other_runs)] == [{"workers": 1}, {"workers": 2}]
+    for one in (fitted, *fitted.models_of_other_runs):
         assert one.estimates["demands_s.cpu.user"].value == pytest.approx(0.02, rel=0.05)
     rows = found.blind.filter(model="model files", metric="response_time")
     # M/M/1 and M/M/2 at 35/s of 20 ms: 1/(50 - 35), and 0.02/(1 - 0.35²)
@@ -48,6 +48,14 @@ def test_each_configuration_is_predicted_by_the_model_that_is_of_it(result: Stud
         workers = 2 if "workers=2" in row["run"] else 1
         assert row["predicted"] == pytest.approx(by_workers[workers], rel=0.1)
     assert rows.height == 2
+
+
+def test_a_fit_of_an_earlier_version_is_read(result: StudyResult, tmp_path: Path) -> None:
+    text = (result.folder / "fitted.toml").read_text()
+    former = text.replace("models_of_other_runs", "elsewhere")
+    assert former != text
+    (tmp_path / "fitted.toml").write_text(former)
+    assert [one.model.where for one in FittedModel.read(tmp_path / "fitted.toml").models_of_other_runs] == [{"workers": 2}]
 
 
 def test_verdict_and_report_have_every_model(result: StudyResult) -> None:
