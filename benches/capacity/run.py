@@ -152,7 +152,7 @@ def row(seed: int, peer: bool = True) -> dict[str, Any]:
             "bisection_inside": other["low"] <= truth <= other["high"] if other else None,
             "saturation": found.saturation_per_s.value if found.saturation_per_s else None,
             "limits": found.limit.text if found.limit else "",
-            "model": found.model, "stopped": found.stopped, "notes": " | ".join((*found.notes, found.why)),
+            "model": found.model, "stopped": found.stop_reason, "notes": " | ".join((*found.notes, found.no_answer_reason)),
             "machine": MACHINE, "few_low": few.low if few else None, "few_high": few.high if few else None,
         }  # fmt: skip
 

@@ -96,7 +96,7 @@ def capacity(
         run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=on_line
     )  # fmt: skip
     commands = {_named(one): _command(urls, objective, {**(factors or {}), **one}) for one in what_if}
-    found = replace(found, took_s=time.monotonic() - began, commands=commands, folder=str(where))
+    found = replace(found, elapsed_s=time.monotonic() - began, commands=commands, folder=str(where))
     if found.fitted is not None:
         found.fitted.write(where / "fitted.toml")
     if html_report:

@@ -49,15 +49,16 @@ def answer_of(
     return Capacity(
         objective=" and ".join(one.text for one in objectives), rate_per_s=rate, level=limits.level,
         saturation_per_s=saturation.with_machine(limits.level) if saturation else None,
-        why=why if rate is None else "", stopped=stopped, limit=limit, model=state.words, runs=tuple(runs), requests=requests,
-        took_s=took_s, required_rate_per_s=limits.required_rate_per_s, what_if=what_if, notes=tuple(notes), nobody=bool(light.missed),
+        no_answer_reason=why if rate is None else "", stop_reason=stopped, limit=limit, model=state.words, runs=tuple(runs),
+        requests=requests, elapsed_s=took_s, required_rate_per_s=limits.required_rate_per_s, what_if=what_if, notes=tuple(notes),
+        single_user_misses=bool(light.missed),
         fitted=state.fitted,
     )  # fmt: skip
 
 
 def failures_missed(run: CapacityRun, objectives: Sequence[Objective]) -> list[Objective]:
     """Limits of failures that a run missed."""
-    return [one for one in objectives if one.figure == "errors" and not one.met(run.figures.get("errors"))]
+    return [one for one in objectives if one.figure == "errors" and not one.met(run.objective_values.get("errors"))]
 
 
 def times_of(objectives: Sequence[Objective]) -> list[Objective]:
@@ -68,9 +69,9 @@ def times_of(objectives: Sequence[Objective]) -> list[Objective]:
 def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None, str]:
     """What is known without a model: the largest rate that met the objective, and the next one that did not. Two runs are no interval of
     a stated probability, so that it has no upper end."""
-    bad = min((one.rate_per_s for one in runs if one.valid and one.met is False), default=None)
+    bad = min((one.rate_per_s for one in runs if one.valid and one.objective_met is False), default=None)
     good = max(
-        (one.rate_per_s for one in runs if one.met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
+        (one.rate_per_s for one in runs if one.objective_met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
     )
     said = why or f"{len(runs)} runs are too few for a model"
     if good is not None and bad is not None:
@@ -87,7 +88,7 @@ def _within_failures(
     bad = min((run.rate_per_s for run in runs if failures_missed(run, objectives)), default=None)
     if rate is None or bad is None or (rate.high is not None and rate.high <= bad):
         return rate
-    good = max((run.rate_per_s for run in runs if run.met and run.rate_per_s < bad), default=0.0)
+    good = max((run.rate_per_s for run in runs if run.objective_met and run.rate_per_s < bad), default=0.0)
     notes.append(f"requests failed at {per_second(bad)}; the objective was met at {per_second(good)}")
     if rate.value < bad:
         return RateInterval(rate.value, rate.low, bad)

@@ -58,7 +58,7 @@ def junit_cases(found: Capacity) -> list[JunitCase]:
         if found.required_rate_per_s
         else "a rate with a lower and an upper end"
     )
-    return [JunitCase(name + objective, found.outcome, str(found), found.took_s)]
+    return [JunitCase(name + objective, found.outcome, str(found), found.elapsed_s)]
 
 
 def _code(line: str) -> str:
@@ -73,7 +73,7 @@ def _folders(where: Path) -> Iterator[RunFolder]:
 
 
 def _runs(found: Capacity) -> Section:
-    figures = list(dict.fromkeys(name for run in found.runs for name in run.figures))
+    figures = list(dict.fromkeys(name for run in found.runs for name in run.objective_values))
     shown = {one.figure: one for one in _objectives(found)}
     rows = tuple(_row(run, figures, shown) for run in found.runs)
     columns = ("run", "asked", "came", "mean", *(name for name in figures if name != "mean"), "objective", "valid")
@@ -84,11 +84,11 @@ def _runs(found: Capacity) -> Section:
 
 
 def _row(run: CapacityRun, figures: Sequence[str], shown: dict[str, Objective]) -> tuple[str, ...]:
-    told = [shown[name].show(run.figures[name]) for name in figures if name != "mean"]
+    told = [shown[name].show(run.objective_values[name]) for name in figures if name != "mean"]
     valid = "yes" if run.valid else "; ".join(run.reasons)
     return (
         run.name, per_second(run.rate_per_s), per_second(run.achieved_per_s), seconds(run.response_s), *told,
-        {True: "met", False: "missed", None: "cannot tell"}[run.met], valid,
+        {True: "met", False: "missed", None: "cannot tell"}[run.objective_met], valid,
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def _figure(
     found: Capacity, runs: Sequence[CapacityRun], name: str, limits: Sequence[float], rates: np.ndarray,
     marks: Sequence[tuple[float, str]],
 ) -> Figure:  # fmt: skip
-    values = [run.response_s if name == "mean" else run.figures.get(name) for run in runs]
+    values = [run.response_s if name == "mean" else run.objective_values.get(name) for run in runs]
     series = [Series("measured", [r.rate_per_s for r in runs], [v and 1e3 * v for v in values], style="points")]
     if (model := _model(found, name, rates)) is not None:
         low, middle, high = 1e3 * model

@@ -13,13 +13,23 @@ from sojourn.former_keyword import former_field
 from sojourn.units import per_second, seconds
 
 
+@former_field(
+    figures="objective_values",
+    figure_errors="objective_value_errors",
+    met="objective_met",
+    lateness="lateness_factors",
+    shortness="short_run_factors",
+    alone_s="fastest_tenth_mean_s",
+)
 @dataclass(frozen=True)
 class CapacityRun:
-    """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error, and the figures of the
-    objective: mean and quantiles in s, share that failed; relative standard errors of the quantiles, where the run tells them. `met`: None
-    where a late generator leaves it open. `lateness`: figure → factor that takes the generator's lateness out of it.
-    `requests`: answered in its window. `alone_s`: the mean of its fastest tenth, which hardly waited; 0 where there are no records of
-    requests. `lateness_error`: the part of a late generator in `response_error`. `shortness`: figure → factor that puts right how low
+    """A run of the search: the rate that was asked for, and what came: mean in s with its relative standard error.
+
+    `objective_values`: the figures of the objective: mean and quantiles in s, share that failed; `objective_value_errors`: relative
+    standard errors of the quantiles, where the run tells them. `objective_met`: None where a late generator leaves it open.
+    `lateness_factors`: figure → factor that takes the generator's lateness out of it. `requests`: answered in its window.
+    `fastest_tenth_mean_s`: the mean of its fastest tenth, which hardly waited; 0 where there are no records of requests.
+    `lateness_error`: the part of a late generator in `response_error`. `short_run_factors`: figure → factor that puts right how low
     a run of this length has it on average."""
 
     name: str
@@ -27,46 +37,52 @@ class CapacityRun:
     achieved_per_s: float
     response_s: float | None
     response_error: float
-    figures: Mapping[str, float | None]
-    met: bool | None
+    objective_values: Mapping[str, float | None]
+    objective_met: bool | None
     valid: bool
     reasons: tuple[str, ...] = ()
-    figure_errors: Mapping[str, float] = field(default_factory=dict)
-    lateness: Mapping[str, float] = field(default_factory=dict)
+    objective_value_errors: Mapping[str, float] = field(default_factory=dict)
+    lateness_factors: Mapping[str, float] = field(default_factory=dict)
     requests: int = 0
-    alone_s: float = 0.0
+    fastest_tenth_mean_s: float = 0.0
     lateness_error: float = 0.0
-    shortness: Mapping[str, float] = field(default_factory=dict)
+    short_run_factors: Mapping[str, float] = field(default_factory=dict)
 
 
-@former_field(at_least_per_s="required_rate_per_s")
+@former_field(
+    at_least_per_s="required_rate_per_s",
+    why="no_answer_reason",
+    stopped="stop_reason",
+    took_s="elapsed_s",
+    nobody="single_user_misses",
+)
 @dataclass(frozen=True)
 class Capacity:
     """The largest rate that meets the objective.
 
-    rate_per_s: None where no rate does, or where the runs do not say; `why` then has the reason. saturation_per_s: the rate at which
-    the service is full. `limit`: what is full there, and what would be next. required_rate_per_s: what was asked of it. `what_if`: settings
-    in words → the rate there, predicted and not measured; `commands`: settings in words → what measures them. `stopped`: why no further run
-    was made. `nobody`: not even a single user gets what was asked. `folder`: where the runs, the report and the model are. `fitted`:
-    the model of these runs.
+    rate_per_s: None where no rate does, or where the runs do not say; `no_answer_reason` then has the reason. saturation_per_s: the
+    rate at which the service is full. `limit`: what is full there, and what would be next. required_rate_per_s: what was asked of it.
+    `what_if`: settings in words → the rate there, predicted and not measured; `commands`: settings in words → what measures them.
+    `stop_reason`: why no further run was made. `single_user_misses`: not even a single user gets what was asked. `folder`: where the
+    runs, the report and the model are. `fitted`: the model of these runs.
     """
 
     objective: str
     rate_per_s: RateInterval | None
     saturation_per_s: RateInterval | None
     level: float
-    why: str
-    stopped: str
+    no_answer_reason: str
+    stop_reason: str
     limit: ServiceLimit | None
     model: str
     runs: tuple[CapacityRun, ...]
     requests: int
-    took_s: float
+    elapsed_s: float
     required_rate_per_s: float | None = None
     what_if: Mapping[str, RateInterval] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    nobody: bool = False
+    single_user_misses: bool = False
     folder: str = ""
     fitted: FittedModel | None = None
 
@@ -79,7 +95,7 @@ class Capacity:
     def outcome(self) -> Literal["met", "missed", "unknown"]:
         """Whether at least what was asked is met by all of the interval, or by nothing of it; where no rate was asked, whether there is an
         answer with both ends. `missed` where not even a single user gets what was asked."""
-        if self.nobody:
+        if self.single_user_misses:
             return "missed"
         if self.required_rate_per_s is None:
             return "met" if self.answered else "unknown"
@@ -103,13 +119,13 @@ class Capacity:
             line = f": {self.commands[settings]}" if settings in self.commands else ""
             found.append(f"with {settings}: {one.text(self.level)}, not yet measured{line}")
         found += self.notes
-        count = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}, {seconds(self.took_s)}, {self.requests} requests"
-        found.append(f"{count}; {self.stopped}")
+        count = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}, {seconds(self.elapsed_s)}, {self.requests} requests"
+        found.append(f"{count}; {self.stop_reason}")
         return found
 
     def _first(self) -> str:
         if self.rate_per_s is None:
-            return self.why
+            return self.no_answer_reason
         if not self.rate_per_s.low > 0:
             return f"cannot tell: {self.rate_per_s.text(self.level)} has no lower end above 0"
         if not self.objective:

@@ -57,13 +57,13 @@ def figures(runs: Sequence[CapacityRun]) -> list[MeasuredFigures]:
         MeasuredFigures(
             one.achieved_per_s or one.rate_per_s,
             {
-                k: v * one.lateness.get(k, 1.0) * one.shortness.get(k, 1.0)
-                for k, v in one.figures.items()
+                k: v * one.lateness_factors.get(k, 1.0) * one.short_run_factors.get(k, 1.0)
+                for k, v in one.objective_values.items()
                 if v and k != "errors"
             },
             one.response_error,
-            float(one.response_s or 0.0) * one.lateness.get("mean", 1.0),
-            one.figure_errors,
+            float(one.response_s or 0.0) * one.lateness_factors.get("mean", 1.0),
+            one.objective_value_errors,
         )
         for one in good or known
     ]

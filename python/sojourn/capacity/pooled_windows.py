@@ -47,7 +47,8 @@ def _pooled(group: Sequence[tuple[FitRun, CapacityRun]]) -> tuple[FitRun, Capaci
     run = replace(
         runs[0], name=name, rate_per_s=rate, achieved_per_s=float(np.mean([run.achieved_per_s for run in runs])),
         response_s=_mean([run.response_s for run in runs], weights), response_error=error, requests=sum(run.requests for run in runs),
-        figures=_medians([run.figures for run in runs]), figure_errors={}, met=None, valid=all(run.valid for run in runs),
+        objective_values=_medians([run.objective_values for run in runs]), objective_value_errors={},
+        objective_met=None, valid=all(run.valid for run in runs),
     )  # fmt: skip
     means = {
         key: (

@@ -93,7 +93,7 @@ def capacity_of_runs(
     if found.fitted is not None and out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         found.fitted.write(Path(out) / "fitted.toml")
-    return replace(found, requests=requests, took_s=time.monotonic() - began, folder=str(out or ""))
+    return replace(found, requests=requests, elapsed_s=time.monotonic() - began, folder=str(out or ""))
 
 
 def _rate_of(folder: RunFolder) -> float | None:
@@ -191,7 +191,7 @@ def believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity
     elif rate is None or rate.high is None:
         notes.append(f"a load test would show it: {more}")
     quantiles = [one for one in _objectives(found) if one.figure[0] == "p"]
-    unmeasured = [one.figure for one in quantiles if not any(run.figures.get(one.figure) for run in runs)]
+    unmeasured = [one.figure for one in quantiles if not any(run.objective_values.get(one.figure) for run in runs)]
     if unmeasured and rate is not None:
         notes.append(f"no run has a {unmeasured[0]}: this one is the model's, with the error that its form usually has")
     return replace(found, rate_per_s=rate, notes=tuple(notes))
@@ -199,14 +199,14 @@ def believed(found: Capacity, runs: Sequence[CapacityRun], url: str) -> Capacity
 
 def _surely_met(runs: Sequence[CapacityRun], found: Capacity) -> float:
     """The highest rate at which each figure was measured, and below its limit by more than its error; 0 where there is none."""
-    margin = {run.name: {"mean": run.response_error, **run.figure_errors} for run in runs}
+    margin = {run.name: {"mean": run.response_error, **run.objective_value_errors} for run in runs}
     return max(
         (
             run.achieved_per_s
             for run in runs
             if run.valid
             and all(
-                (value := run.response_s if one.figure == "mean" else run.figures.get(one.figure)) is not None
+                (value := run.response_s if one.figure == "mean" else run.objective_values.get(one.figure)) is not None
                 and one.met(value * (1 + SURE * margin[run.name].get(one.figure, 0.0)))
                 for one in _objectives(found)
             )
@@ -217,7 +217,7 @@ def _surely_met(runs: Sequence[CapacityRun], found: Capacity) -> float:
 
 def _meets(run: CapacityRun, found: Capacity) -> bool:
     """Whether what the run has meets the objective; a figure that it lacks does not say no."""
-    known = {"mean": run.response_s, **{k: v for k, v in run.figures.items() if v is not None}}
+    known = {"mean": run.response_s, **{k: v for k, v in run.objective_values.items() if v is not None}}
     return all(one.met(known[one.figure]) for one in _objectives(found) if known.get(one.figure) is not None)
 
 

@@ -135,7 +135,7 @@ class _Search:
             if REQUESTS_FAILED in reason:
                 return f"stopped at {per_second(last.rate_per_s)}: {reason}"
         for one in failures_missed(last, self.objectives):
-            return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(last.figures.get(one.figure))}"
+            return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(last.objective_values.get(one.figure))}"
         return ""
 
     def stop(self) -> str:
@@ -172,7 +172,7 @@ class _Search:
     def enough_of(self, rate: float) -> bool:
         """Whether that rate was measured, and met what was asked with room."""
         enough = len(self.runs) >= len(BEGIN)
-        return enough and any(one.rate_per_s >= (1 - SAME) * rate and one.met for one in self.runs)
+        return enough and any(one.rate_per_s >= (1 - SAME) * rate and one.objective_met for one in self.runs)
 
     @property
     def highest(self) -> float:
@@ -229,7 +229,7 @@ class _Search:
 
     def line(self) -> str:
         last = self.runs[-1]
-        shown = [f"{one.figure} {one.show(last.figures.get(one.figure))}" for one in self.objectives]
+        shown = [f"{one.figure} {one.show(last.objective_values.get(one.figure))}" for one in self.objectives]
         if last.response_s and not any(one.figure == "mean" for one in self.objectives):
             shown.insert(0, f"mean {seconds(last.response_s)}")
         so_far = f"; so far {self.known.rate.text(self.limits.level)}" if self.known.rate else ""

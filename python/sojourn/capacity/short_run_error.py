@@ -80,11 +80,11 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
         return found
     modelled = {k: float(e) / math.sqrt(runs[k].requests) for k, e in zip(known, errors, strict=True) if e > 0}
     stated = {k: _without(runs[k].response_error, runs[k].lateness_error) for k in modelled}
-    ratios = [stated[k] / modelled[k] for k in modelled if runs[k].alone_s and stated[k]]
+    ratios = [stated[k] / modelled[k] for k in modelled if runs[k].fastest_tenth_mean_s and stated[k]]
     common = max(math.exp(math.fsum(map(math.log, ratios)) / len(ratios)), 1.0) if ratios else 1.0
     for k in known:
         error = modelled.get(k, 0.0)
-        if not runs[k].alone_s:
+        if not runs[k].fastest_tenth_mean_s:
             found[k] = _no_smaller(runs[k], error)
             continue
         own = stated.get(k, runs[k].response_error)
@@ -95,20 +95,20 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
 def _no_smaller(run: CapacityRun, error: float) -> CapacityRun:
     """Errors of quantiles grow as that of the mean."""
     more = max(error / max(run.response_error, 1e-9), 1.0)
-    quantiles = {name: own * more for name, own in run.figure_errors.items()}
-    return replace(run, response_error=more * run.response_error, figure_errors=quantiles)
+    quantiles = {name: own * more for name, own in run.objective_value_errors.items()}
+    return replace(run, response_error=more * run.response_error, objective_value_errors=quantiles)
 
 
 def _with_mean_error(run: CapacityRun, error: float) -> CapacityRun:
     """`error` of its mean, without that of a late generator."""
     assert run.response_s is not None
-    errors, factors = dict(run.figure_errors), dict(run.shortness)
-    for name, value in run.figures.items():
+    errors, factors = dict(run.objective_value_errors), dict(run.short_run_factors)
+    for name, value in run.objective_values.items():
         if name[0] == "p" and value:
-            off, spread = of_response(float(name[1:]) / 100, value, run.response_s, run.alone_s, error)
+            off, spread = of_response(float(name[1:]) / 100, value, run.response_s, run.fastest_tenth_mean_s, error)
             errors[name], factors[name] = math.hypot(spread, run.lateness_error), math.exp(-off)
     mean = math.hypot(error, run.lateness_error)
-    return replace(run, response_error=mean, figure_errors=errors, shortness=factors)
+    return replace(run, response_error=mean, objective_value_errors=errors, short_run_factors=factors)
 
 
 def _without(error: float, part: float) -> float:

@@ -67,12 +67,12 @@ def run(folder: RunFolder, found: list[dict[str, Any]]) -> dict[str, Any]:
             "reasons",
             "warnings",
             "not_valid_for",
-            "found",
             "series_seed",
             "demands_s",
         )
     }
-    return {**kept, "folder": str(folder.path), "objectives": found}
+    processes = manifest.get("found")
+    return {**kept, "service_processes": processes, "folder": str(folder.path), "objectives": found}
 
 
 def show(judged: Judged, where: Path) -> None:

@@ -46,18 +46,6 @@ KEYS: dict[str, dict[str, str]] = {
     },
     "calc merge": {"whole": "merged_queue", "by_desk": "merged_response_s", "priorities.first": "served_first"},
     "calc table": {"rows.waits": "waiting_probability"},
-    "capacity": {
-        "nobody": "single_user_misses",
-        "stopped": "stop_reason",
-        "why": "no_answer_reason",
-        "took_s": "elapsed_s",
-        "runs.figures": "objective_values",
-        "runs.figure_errors": "objective_value_errors",
-        "runs.met": "objective_met",
-        "runs.lateness": "lateness_factors",
-        "runs.shortness": "short_run_factors",
-        "runs.alone_s": "fastest_tenth_mean_s",
-    },
     "compare": {
         "counts": "run_counts",
         "design": "run_order",
@@ -93,13 +81,6 @@ KEYS: dict[str, dict[str, str]] = {
     "design check": {"found": "flaws", "found.unknown": "cannot_be_seen", "found.seen": "evidence"},
     "doctor": {"checks.good": "works"},
     "lab vm": {"guests.way": "kind", "guests.good": "boots"},
-    "measure": {
-        "runs.found": "service_processes",
-        "limits.full_per_s": "saturation_rate_per_s",
-        "limits.next": "next_step",
-        "limits.busy": "busy_shares",
-        "limits.changing": "changing_times",
-    },
     "methods": {"auto": "chosen_by_auto", "methods.special": "on_request_only"},
     "oscillation": {
         "full": "share_of_samples_full",
@@ -139,7 +120,6 @@ KEYS: dict[str, dict[str, str]] = {
         "sessions_lost": "database_sessions_lost",
         "by_kind.empty": "take_of_nothing",
     },
-    "try": {"took_s": "elapsed_s"},
     "validate": {"rows.came_per_s": "arrival_rate_per_s", "rows.predicted_asked": "predicted_at_asked_rate"},
 }  # fmt: skip
 

@@ -151,9 +151,9 @@ def relief(one: WatchedResource) -> str:
 def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
     """For programs: a row a setting of the service."""
     return [
-        {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next": one.next,
-         "utilisation_by_waiting": one.queue, "full_per_s": one.full_per_s, "busy": dict(one.resources), "changing": one.changing,
-         "pauses": one.pauses, "summary": summary(one)}
+        {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next_step": one.next,
+         "utilisation_by_waiting": one.queue, "saturation_rate_per_s": one.full_per_s, "busy_shares": dict(one.resources),
+         "changing_times": one.changing, "pauses": one.pauses, "summary": summary(one)}
         for setting, one in found.items()
     ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sojourn.former_keyword import former_field
 from sojourn.units import per_second, percent, prediction, seconds
 
 
@@ -42,10 +43,11 @@ class Prediction:
         return {True: "inside", False: "outside", None: "not valid"}[self.inside]
 
 
+@former_field(took_s="elapsed_s")
 @dataclass(frozen=True)
 class Trial:
     """`measured`: rate (1/s) → mean response time (s) of the ramp; `service_s`, `saturation_per_s`: found by the fit, with intervals at
-    `level`; `predictions`: each written before it was run; `folder`: of the runs; `took_s`."""
+    `level`; `predictions`: each written before it was run; `folder`: of the runs; `elapsed_s`."""
 
     measured: dict[float, float]
     service_s: tuple[float, float, float]
@@ -53,7 +55,7 @@ class Trial:
     predictions: tuple[Prediction, ...]
     level: float
     folder: str
-    took_s: float
+    elapsed_s: float
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: times in s, rates in 1/s."""
@@ -69,6 +71,6 @@ class Trial:
         counted = [one for one in self.predictions if one.inside is not None]
         inside = sum(bool(one.inside) for one in counted)
         return (
-            f"{inside} of {len(counted)} measured values in their {percent(self.level, 0)} intervals; {seconds(self.took_s)}; "
+            f"{inside} of {len(counted)} measured values in their {percent(self.level, 0)} intervals; {seconds(self.elapsed_s)}; "
             f"all files are in {self.folder}"
         )

@@ -41,7 +41,7 @@ def test_two_runs_are_no_interval_and_what_cannot_be_told_is_no_miss() -> None:
 
 
 def test_lateness_is_taken_out_of_what_the_model_is_compared_with() -> None:
-    one, other = figures([a_run(300, True, lateness={"mean": 0.8, "p99": 0.9}), a_run(400, True)])
+    one, other = figures([a_run(300, True, lateness_factors={"mean": 0.8, "p99": 0.9}), a_run(400, True)])
     assert (one.mean_s, one.figures["p99"]) == pytest.approx((0.008, 0.036))
     assert (other.mean_s, other.figures["p99"]) == (0.01, 0.04)
 

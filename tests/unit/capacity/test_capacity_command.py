@@ -19,8 +19,8 @@ from sojourn.cli.app import command_line
     ("more", "arguments", "code"),
     [
         ({}, (), 0),
-        ({"rate_per_s": None, "why": "no model"}, (), 8),
-        ({"rate_per_s": None, "nobody": True, "why": "a single user misses"}, (), 7),
+        ({"rate_per_s": None, "no_answer_reason": "no model"}, (), 8),
+        ({"rate_per_s": None, "single_user_misses": True, "no_answer_reason": "a single user misses"}, (), 7),
         ({"required_rate_per_s": 500.0}, ("--required-rate", "500"), 0),
         ({"required_rate_per_s": 800.0}, ("--required-rate", "800"), 7),
         ({"rate_per_s": RateInterval(720, 690, None), "required_rate_per_s": 700.0}, ("--required-rate", "700"), 8),

@@ -17,8 +17,8 @@ LATE = CapacityRun("rate-800", 800.0, 790.0, 0.03, 0.02, {"p99": 0.09, "errors":
 def result(**more: Any) -> Capacity:
     fields: dict[str, Any] = {
         "objective": "p99 < 50ms and errors < 0.1%", "rate_per_s": RateInterval(720, 690, 750),
-        "saturation_per_s": RateInterval(948, 910, 990), "level": 0.9, "why": "", "stopped": "known to 10 %", "limit": None,
-        "model": "2 servers", "runs": (RUN, LATE), "requests": 41000, "took_s": 112.0,
+        "saturation_per_s": RateInterval(948, 910, 990), "level": 0.9, "no_answer_reason": "", "stop_reason": "known to 10 %", "limit": None,
+        "model": "2 servers", "runs": (RUN, LATE), "requests": 41000, "elapsed_s": 112.0,
     }  # fmt: skip
     return Capacity(**(fields | more))
 
@@ -29,8 +29,8 @@ def result(**more: Any) -> Capacity:
         ({}, "met"),
         ({"rate_per_s": RateInterval(720, 690, None)}, "unknown"),
         ({"rate_per_s": RateInterval(2424, 0, 13728)}, "unknown"),
-        ({"rate_per_s": None, "why": "no model"}, "unknown"),
-        ({"rate_per_s": None, "nobody": True}, "missed"),
+        ({"rate_per_s": None, "no_answer_reason": "no model"}, "unknown"),
+        ({"rate_per_s": None, "single_user_misses": True}, "missed"),
         ({"required_rate_per_s": 690.0}, "met"),
         ({"required_rate_per_s": 700.0}, "unknown"),
         ({"required_rate_per_s": 751.0}, "missed"),
@@ -72,6 +72,6 @@ def test_the_answer_comes_first_in_a_report() -> None:
 
 
 def test_a_report_without_an_answer() -> None:
-    document = capacity_document(result(rate_per_s=None, saturation_per_s=None, why="no model", runs=()), "http://x/")
+    document = capacity_document(result(rate_per_s=None, saturation_per_s=None, no_answer_reason="no model", runs=()), "http://x/")
     assert document.verdict[0] == "no model" and document.status == "warn" and document.numbers == ()
     assert "No run was made." in render_html(document)

@@ -30,7 +30,7 @@ def test_beside_many_runs(tmp_path: Path, burst: int) -> None:
         requests = {"intended_s": begun, "done_s": begun + times(random, burst)}
         about = {"name": f"run-{number}", "factors": {"rate_per_s": RATE}, "duration_s": RUN_S}
         run = capacity_run(write_run(tmp_path / f"{number}", manifest=about, requests=requests), RATE, P99)
-        told.append(run.figure_errors["p99"])
+        told.append(run.objective_value_errors["p99"])
     assert np.mean(told) == pytest.approx(truth, rel=0.25)
 
 
@@ -39,4 +39,4 @@ def test_nothing_is_said_of_a_few_requests(tmp_path: Path) -> None:
     requests = {"intended_s": begun, "done_s": begun + times(np.random.default_rng(1), 1)[:200]}
     about = {"name": "short", "factors": {"rate_per_s": RATE}, "duration_s": 1.0}
     run = capacity_run(write_run(tmp_path / "short", manifest=about, requests=requests), RATE, P99)
-    assert run.figure_errors == {}
+    assert run.objective_value_errors == {}

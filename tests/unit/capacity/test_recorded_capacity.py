@@ -54,7 +54,7 @@ def test_the_answer_is_that_of_the_formula_and_the_runs_stay_as_they_were(record
     assert found.answered and found.rate_per_s is not None
     assert found.rate_per_s.low <= rate_of(0.014) <= (found.rate_per_s.high or 0)
     assert found.limit is not None and found.limit.name == "CPU of processes"
-    assert found.stopped.endswith("nothing was loaded")
+    assert found.stop_reason.endswith("nothing was loaded")
     assert {path: path.read_bytes() for path in recorded.rglob("*") if path.is_file()} == before
 
 
@@ -72,7 +72,7 @@ def test_far_beyond_what_was_seen_there_is_no_upper_end(tmp_path: Path) -> None:
 def test_what_surely_met_the_objective_above_the_model(p99_s: float, high: float | None) -> None:
     """Below 50 ms by more than two standard errors, of 2 %, at 900/s: all of 690 to 750/s is too low."""
     seen = CapacityRun(
-        "rate-900", 900.0, 900.0, 0.012, 0.01, {"p99": p99_s, "errors": 0.0}, True, True, figure_errors={"p99": 0.02}
+        "rate-900", 900.0, 900.0, 0.012, 0.01, {"p99": p99_s, "errors": 0.0}, True, True, objective_value_errors={"p99": 0.02}
     )
     found = believed(result(runs=(seen,)), (seen,), "URL")
     assert found.rate_per_s is not None and found.rate_per_s.high == high
@@ -84,7 +84,7 @@ def test_a_rate_that_hardly_changed_tells_nothing(tmp_path: Path) -> None:
     for rate in (100, 101, 102, 103):
         service.run(rate, 10.0)
     found = capacity_of_runs([tmp_path / "runs"], "mean < 14ms")
-    assert found.rate_per_s is None and "hardly changed (100 /s to 103 /s)" in found.why
+    assert found.rate_per_s is None and "hardly changed (100 /s to 103 /s)" in found.no_answer_reason
     assert any("a load test would show it: sojourn capacity URL" in note for note in found.notes)
 
 
@@ -127,7 +127,7 @@ def test_observed_windows(tmp_path: Path) -> None:
     found = capacity_of_runs([tmp_path / "week"], "mean < 14ms")
     assert found.rate_per_s is not None and found.answered
     assert found.rate_per_s.low <= rate_of(0.014) <= (found.rate_per_s.high or 0)
-    assert len(found.runs) <= 10 and "48 windows of 300 s" in found.stopped
+    assert len(found.runs) <= 10 and "48 windows of 300 s" in found.stop_reason
     assert found.limit is not None and found.limit.name == "cpu"
 
 

@@ -30,20 +30,20 @@ def test_never_beyond_what_was_allowed(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=4)
     found = search(service.run, service.light(), read_objectives(["mean < 1s"]), SearchLimits(max_rate_per_s=100))
     assert max(service.asked) <= 100
-    assert "--max-rate" in found.stopped
+    assert "--max-rate" in found.stop_reason
 
 
 def test_stops_where_requests_fail(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=4, fails_above=250)
     found = search(service.run, service.light(), read_objectives(["errors < 1%"]), SearchLimits(runs=6))
     assert service.asked[-1] > 250 and max(service.asked[:-1]) < 250
-    assert "failed" in found.stopped
+    assert "failed" in found.stop_reason
 
 
 def test_nothing_is_run_where_a_single_user_misses(tmp_path: Path) -> None:
     service = VirtualService(tmp_path)
     found = search(service.run, LightLoad(100, 7e-3, "mean < 5ms: 7.00 ms"), read_objectives(["mean < 5ms"]))
-    assert not service.asked and found.rate_per_s is None and found.nobody
+    assert not service.asked and found.rate_per_s is None and found.single_user_misses
     assert "a single user misses mean < 5ms: 7.00 ms" in str(found)
 
 
@@ -78,7 +78,7 @@ def test_ends_when_it_is_known_whether_at_least_that_much(tmp_path: Path) -> Non
         service = VirtualService(tmp_path / str(number), workers=4, law="constant")
         limits = SearchLimits(precision=0.042, required_rate_per_s=least)
         found = search(service.run, service.light(), read_objectives(["mean < 9ms"]), limits)
-        assert found.outcome == outcome and "--required-rate" in found.stopped
+        assert found.outcome == outcome and "--required-rate" in found.stop_reason
         assert len(found.runs) < 8 and "--required-rate" not in str(found).splitlines()[1]
 
 
@@ -91,7 +91,7 @@ def test_a_service_that_dies_leaves_what_was_known(tmp_path: Path) -> None:
         return service.run(rate_per_s, length_s)
 
     found = search(run, service.light(), read_objectives(["mean < 9ms"]))
-    assert "connection refused" in found.stopped and len(found.runs) == 3
+    assert "connection refused" in found.stop_reason and len(found.runs) == 3
     assert found.rate_per_s is not None
 
 
@@ -102,5 +102,5 @@ def test_the_time_that_is_up_is_said_with_what_is_known(tmp_path: Path) -> None:
         service.run, service.light(), read_objectives(["mean < 9ms"]), SearchLimits(within_s=100, precision=0.042),
         clock=lambda: float(next(now)),
     )  # fmt: skip
-    assert "--within" in found.stopped
+    assert "--within" in found.stop_reason
     assert len(found.runs) < 8
