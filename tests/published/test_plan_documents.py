@@ -33,7 +33,7 @@ def helpdesk(service_a: float = 30.0, service_b: float = 30.0) -> Merged:
 
 def test_helpdesk() -> None:
     found = helpdesk()
-    for one, row in zip((*found.desks, found.whole), rows("helpdesk"), strict=True):
+    for one, row in zip((*found.desks, found.merged_queue), rows("helpdesk"), strict=True):
         assert (one.servers, one.status) == (row["m"], "ok")
         assert one.utilisation == pytest.approx(row["rho"], rel=DIGITS)
         assert one.response_s is not None and one.waiting_s is not None
@@ -57,9 +57,9 @@ def test_helpdesk_priority_for_old_customers() -> None:
 def test_merged_service_time_is_weighted_by_call_rate() -> None:
     """The errata's example: 20 and 40 min with the rates of the document."""
     found = helpdesk(20.0, 40.0)
-    assert found.whole.service_s / 60 == pytest.approx(33.85, abs=0.005)
-    assert found.whole.method != found.desks[0].method and any("not M/M/m" in note for note in found.notes)
-    assert found.by_desk["B"] - found.by_desk["A"] == pytest.approx(20 * 60)
+    assert found.merged_queue.service_s / 60 == pytest.approx(33.85, abs=0.005)
+    assert found.merged_queue.method != found.desks[0].method and any("not M/M/m" in note for note in found.notes)
+    assert found.merged_response_s["B"] - found.merged_response_s["A"] == pytest.approx(20 * 60)
 
 
 def test_merge_refuses_another_kind_of_model() -> None:
@@ -84,7 +84,7 @@ def test_mm8_table() -> None:
 @pytest.mark.parametrize("row", rows("expected_max_of_normals"), ids=lambda r: str(r["n"]))
 def test_expected_maximum(row: dict) -> None:
     found = sj.plan.balance(row["n"])
-    told = found.expected_maximum, found.bound, found.blom
+    told = found.expected_max_of_normals, found.max_of_normals_bound, found.max_of_normals_by_blom
     expected = row["exact_E_max"], row["bound_sqrt_2_ln_n"], row["blom_approximation"]
     # the file's last entry is right to 12 digits only: test_expected_maximum_of_a_million
     assert told == pytest.approx(expected, rel=DIGITS if row["n"] < 10**6 else 3e-12)
@@ -95,7 +95,7 @@ def test_expected_maximum_of_a_million() -> None:
     with mpmath.workdps(30):
         n, cuts = 10**6, [0, 2, 3, 3.5, 4, 4.5, 5, 5.5, 6, 8, 14, 20]
         exact = mpmath.quad(lambda x: -mpmath.expm1(n * mpmath.log1p(-mpmath.erfc(x / mpmath.sqrt(2)) / 2)), cuts)
-    assert sj.plan.balance(n).expected_maximum == pytest.approx(float(exact), rel=1e-14)
+    assert sj.plan.balance(n).expected_max_of_normals == pytest.approx(float(exact), rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_expected_maximum_of_a_million() -> None:
 )
 def test_balance_of_the_errata(items: int, centres: int, over: float, at_random: float) -> None:
     """Errata: exact sigma sqrt(N/M) e_M and e_M sqrt(N(sigma^2 + lambda^2)/M), lambda = 1, sigma = 0.5."""
-    found = sj.plan.balance(centres, items=items, mean=1.0, deviation=0.5)
-    assert found.even - items / centres == pytest.approx(over, abs=5e-4)
-    assert found.random - items / centres == pytest.approx(at_random, abs=1.5e-3)
+    found = sj.plan.balance(centres, items=items, item_mean=1.0, item_deviation=0.5)
+    assert found.busiest_if_in_turn - items / centres == pytest.approx(over, abs=5e-4)
+    assert found.busiest_if_random - items / centres == pytest.approx(at_random, abs=1.5e-3)
 
 
 def test_quanta_of_the_errata() -> None:
     """11 frames of deviation 6 instead of an exchange of 1586: 80 times more even, and not 24."""
-    found = sj.plan.balance(8, quanta=11, mean=20270, deviation=1586, quantum_deviation=6)
-    assert found.gain == pytest.approx(1586 / (6 * 11**0.5)) and round(found.gain or 0) == 80
-    assert found.break_even == pytest.approx(1586 / 11**0.5)
+    found = sj.plan.balance(8, pieces_per_item=11, item_mean=20270, item_deviation=1586, piece_deviation=6)
+    assert found.excess_ratio == pytest.approx(1586 / (6 * 11**0.5)) and round(found.excess_ratio or 0) == 80
+    assert found.break_even_piece_deviation == pytest.approx(1586 / 11**0.5)

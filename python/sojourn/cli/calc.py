@@ -38,7 +38,7 @@ def merge(
         say_answer("calc merge", asdict(found))
         return
     table = Table("", "servers", "calls", "service", "busy", "wait", "response", "", box=None, header_style="dim")
-    for one in (*found.desks, found.whole):
+    for one in (*found.desks, found.merged_queue):
         how = one.method if one.status == "ok" else f"{one.method}, {one.status}"
         times = (seconds(t, 5) for t in (one.waiting_s, one.response_s))
         table.add_row(
@@ -54,7 +54,7 @@ def merge(
     out.print(WidthAwareTable(table))
     for order in found.priorities:
         waits = ", ".join(f"{name} {seconds(wait, 4)}" for name, wait in order.waiting_s.items())
-        out.print(f"old customers of {order.first} first: waits {waits}", markup=False)
+        out.print(f"old customers of {order.served_first} first: waits {waits}", markup=False)
     for line in found.notes:
         out.print(line, style="dim", markup=False)
 
@@ -79,7 +79,7 @@ def table_(
     for row in rows.iter_rows(named=True):
         shown.add_row(
             percent(row["utilisation"]), per_second(row["rate_per_s"]), seconds(row["response_s"], 4), seconds(row["waiting_s"]),
-            percent(row["waits"]), seconds(row["p99_s"]),
+            percent(row["waiting_probability"]), seconds(row["p99_s"]),
         )  # fmt: skip
     print_table(shown)
 
@@ -100,23 +100,25 @@ def balance(
     """
     from sojourn.plan import balance as balance_
 
-    b = balance_(centres, items=items, mean=mean, deviation=deviation, quanta=pieces, quantum_deviation=piece_deviation)
+    b = balance_(
+        centres, items=items, item_mean=mean, item_deviation=deviation, pieces_per_item=pieces, piece_deviation=piece_deviation
+    )  # fmt: skip
     if as_json:
         say_answer("calc balance", asdict(b))
         return
     lines = [
-        f"expected maximum of {b.centres} standard normals: {b.expected_maximum:.5g} (bound √(2 ln M) {b.bound:.4g}, Blom {b.blom:.4g})",
-        f"{b.items:g} items of {b.mean:g} ± {b.deviation:g}: mean load {b.items * b.mean / b.centres:.4g} a centre",
-        f"assigned in turn: busiest {b.even:.4g}, {percent(b.even_over)} more than the mean",
-        f"at random: busiest {b.random:.4g}, {percent(b.random_over)} more than the mean",
-        f"{b.quanta} pieces per item balance better if the standard deviation of a piece is "
-        f"below {b.break_even:.4g} (deviation/√{b.quanta})",
+        f"expected maximum of {b.centres} standard normals: {b.expected_max_of_normals:.5g} "
+        f"(bound √(2 ln M) {b.max_of_normals_bound:.4g}, Blom {b.max_of_normals_by_blom:.4g})",
+        f"{b.items:g} items of {mean:g} ± {deviation:g}: mean load {b.items * mean / b.centres:.4g} a centre",
+        f"assigned in turn: busiest {b.busiest_if_in_turn:.4g}, {percent(b.busiest_over_mean_if_in_turn)} more than the mean",
+        f"at random: busiest {b.busiest_if_random:.4g}, {percent(b.busiest_over_mean_if_random)} more than the mean",
+        f"{pieces} pieces per item balance better if the standard deviation of a piece is "
+        f"below {b.break_even_piece_deviation:.4g} (deviation/√{pieces})",
     ]
-    if b.gain is not None and b.quantum_deviation is not None:
-        word = "smaller" if b.gain >= 1 else "larger"
-        by = b.gain if b.gain >= 1 else 1 / b.gain
+    if piece_deviation is not None and (ratio := b.excess_ratio) is not None:
+        word, by = ("smaller", ratio) if ratio >= 1 else ("larger", 1 / ratio)
         lines.append(
-            f"with pieces that deviate by {b.quantum_deviation:g} the excess work of the busiest centre is {by:.3g} times {word}"
+            f"with pieces that deviate by {piece_deviation:g} the excess work of the busiest centre is {by:.3g} times {word}"
         )
     for line in lines:
         console().print(line, markup=False, soft_wrap=True)

@@ -29,23 +29,6 @@ def _below(path: str, keys: Mapping[str, str]) -> dict[str, str]:
 
 # verb → path of a key, of lists the elements → what it is called there
 KEYS: dict[str, dict[str, str]] = {
-    "calc balance": {
-        "quanta": "pieces_per_item",
-        "mean": "item_mean",
-        "deviation": "item_deviation",
-        "quantum_deviation": "piece_deviation",
-        "expected_maximum": "expected_max_of_normals",
-        "bound": "max_of_normals_bound",
-        "blom": "max_of_normals_by_blom",
-        "even": "busiest_if_in_turn",
-        "even_over": "busiest_over_mean_if_in_turn",
-        "random": "busiest_if_random",
-        "random_over": "busiest_over_mean_if_random",
-        "break_even": "break_even_piece_deviation",
-        "gain": "excess_ratio",
-    },
-    "calc merge": {"whole": "merged_queue", "by_desk": "merged_response_s", "priorities.first": "served_first"},
-    "calc table": {"rows.waits": "waiting_probability"},
     "compare": {
         "counts": "run_counts",
         "design": "run_order",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, MethodRefused
+from sojourn.former_keyword import former_field
 from sojourn.model import Distribution, Exponential, Hyperexponential, Model, Open, Queue
 from sojourn.model.model import as_model
 from sojourn.solve.solve import settled_network, solve
@@ -36,22 +37,24 @@ class HelpDesk:
     status: str
 
 
+@former_field(first="served_first")
 @dataclass(frozen=True)
 class Priority:
-    """Mean wait (s) by desk where the old customers of `first` go before all others in the merged queue."""
+    """Mean wait (s) by desk where the old customers of `served_first` go before all others in the merged queue."""
 
-    first: str
+    served_first: str
     waiting_s: dict[str, float]
 
 
+@former_field(whole="merged_queue", by_desk="merged_response_s")
 @dataclass(frozen=True)
 class Merged:
-    """`desks` alone, `whole` together; `by_desk`: mean response (s) of each desk's customers together, its own service after the
-    common wait. `priorities`: empty where no method tells them; `notes` say why."""
+    """`desks` alone, `merged_queue` together; `merged_response_s`: mean response (s) of each desk's customers together,
+    its own service after the common wait. `priorities`: empty where no method tells them; `notes` say why."""
 
     desks: tuple[HelpDesk, ...]
-    whole: HelpDesk
-    by_desk: dict[str, float]
+    merged_queue: HelpDesk
+    merged_response_s: dict[str, float]
     priorities: tuple[Priority, ...]
     notes: tuple[str, ...]
 

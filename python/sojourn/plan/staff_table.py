@@ -18,7 +18,7 @@ MOST = 1_000_000  # servers
 
 
 def staff_table(servers: int, service_s: float, utilisations: Sequence[float] = FIVE) -> pl.DataFrame:
-    """A row a utilisation in [0, 1): utilisation, rate_per_s, response_s, waiting_s, waits (P(an arrival waits)), p99_s.
+    """A row a utilisation in [0, 1): utilisation, rate_per_s, response_s, waiting_s, waiting_probability (of an arrival), p99_s.
 
     `servers` a whole number of 1 or more, `service_s` mean service time above 0. InputError else.
     """
@@ -35,6 +35,6 @@ def staff_table(servers: int, service_s: float, utilisations: Sequence[float] = 
     return pl.DataFrame(
         {
             "utilisation": busy, "rate_per_s": rate, "response_s": q.response_s, "waiting_s": q.waiting_s,
-            "waits": q.waits, "p99_s": q.response_quantile(0.99),
+            "waiting_probability": q.waits, "p99_s": q.response_quantile(0.99),
         }
     )  # fmt: skip
