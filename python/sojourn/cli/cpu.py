@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn.cli.json_answer import form
-from sojourn.cli.published_keys import KEYS, published
 
 if TYPE_CHECKING:
     from sojourn.measure.cpu_residual import CpuUse
@@ -38,7 +37,7 @@ def cpu(
 
     found = measure_command(command, duration_s(rest, "--idle-duration"))
     if out is not None:
-        write_output(out, json.dumps({"schema": form("cpu"), **published(found.record, KEYS["cpu"])}) + "\n")
+        write_output(out, json.dumps({"schema": form("cpu"), **found.record}) + "\n")
     table = Table("meter", "CPU time", "cores", "what it cannot see", box=None, header_style="dim")
     for name, used_s, error_s, blind in _rows(found):
         told = seconds(used_s) + (f" ± {seconds(error_s)}" if error_s is not None else "")
@@ -47,36 +46,37 @@ def cpu(
     console.print(table)
     console.print(
         f"{seconds(found.wall_s)} on {found.cores} cores; idle machine: "
-        f"{found.background:.4f} ± {found.background_error:.4f} cores are busy, "
+        f"{found.background_cores:.4f} ± {found.background_error_cores:.4f} cores are busy, "
         "taken out of the first three"
     )
-    if found.scanned_s > 0:
+    if found.memory_scanners_s > 0:
         console.print(
-            f"kernel threads that scan memory used {seconds(found.scanned_s)} meanwhile, taken out of the residual"
+            f"kernel threads that scan memory used {seconds(found.memory_scanners_s)} meanwhile, taken out of the residual"
         )
-    if found.others:
-        told = ", ".join(f"{name} {seconds(used_s)}" for name, used_s in found.others)
+    if found.other_processes:
+        told = ", ".join(f"{name} {seconds(used_s)}" for name, used_s in found.other_processes)
         console.print(
             f"other programs that ran meanwhile (included unless they also run when idle): {told}", markup=False
         )
-    if found.drift_p < DRIFT:
+    if found.background_drift_p_value < DRIFT:
         console.print(
-            f"other programs' use changed between before and after (p = {found.drift_p:.1g}): run it again on a quiet machine"
+            f"other programs' use changed between before and after (p = {found.background_drift_p_value:.1g}): "
+            "run it again on a quiet machine"
         )
-    if found.stolen > STOLEN:
-        console.print(f"the hypervisor took {percent(found.stolen)} of the cores' time: run it again")
+    if found.stolen_share > STOLEN:
+        console.print(f"the hypervisor took {percent(found.stolen_share)} of the cores' time: run it again")
     raise typer.Exit(found.exit_code)
 
 
 def _rows(found: CpuUse) -> list[tuple[str, float, float | None, str]]:
     return [
-        ("residual", found.residual_s, found.error_s, "interrupts that hit an otherwise idle core"),
+        ("residual", found.cpu_s, found.cpu_error_s, "interrupts that hit an otherwise idle core"),
         (
             "work counter",
-            found.work_s,
-            found.work_error_s,
+            found.cpu_by_lost_work_s,
+            found.cpu_by_lost_work_error_s,
             "least; includes effects of slower cores, caches and the hypervisor",
         ),
-        ("ticks", found.ticks_s, None, "work that ends between two ticks, or is paced by them; niced work"),
-        ("its own account", found.own_s, None, "kernel threads, interrupts, and servers that it used"),
+        ("ticks", found.cpu_by_ticks_s, None, "work that ends between two ticks, or is paced by them; niced work"),
+        ("its own account", found.cpu_by_process_times_s, None, "kernel threads, interrupts, and servers that it used"),
     ]

@@ -5,7 +5,7 @@ time that passed less its run time (/proc/PID/task/TID/schedstat, ns). That has 
 something else runs, children, and no ticks that a paced load could avoid. Not in it: an interrupt that hits the loop itself is charged to
 the loop. Threads of the kernel that look through memory now and then (`SCANNERS`) come in bursts, 2 to 56 ms in 1.4 s seen, which no
 rest before or after tells: their own run time is taken out. What else the machine uses by itself is measured at rest, and subtracted;
-what other processes used while the command ran is told by name (`others`), as it may be theirs or, of a server, the command's.
+what other processes used while the command ran is told by name (`other_processes`), as it may be theirs or, of a server, the command's.
 
 Letters: used in a window of rest w_i over its length, n windows of length h; their mean b, standard deviation s. Used by the command in
 time T: U - b T, its variance s^2 h T (the background's own scatter, windows independent) + s^2 T^2/n (that of b) + `READING_S`^2 a core
@@ -58,37 +58,37 @@ class MeterReading:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """Of a command, s of one core. `residual_s` with its 95 % half-width `error_s`, the background taken out; `ticks_s` by ticks, the
-    background of the same length taken out; `work_s` by what the loops did, with `work_error_s`; `own_s` what the command and its
-    children say of themselves (user and system). `background` in cores, with its half-width; `drift_p`: of no difference between before
-    and after; `scanned_s` run time of the kernel's scanners of memory meanwhile, which is in neither; `others`: who else used most
-    meanwhile, by name, s."""
+    """Of a command, s of one core. `cpu_s` with its 95 % half-width `cpu_error_s`, the background taken out; `cpu_by_ticks_s` by ticks, the
+    background of the same length taken out; `cpu_by_lost_work_s` by what the loops did, with `cpu_by_lost_work_error_s`;
+    `cpu_by_process_times_s` what the command and its children say of themselves (user and system). `background_cores`, with its
+    half-width; `background_drift_p_value`: of no difference between before and after; `memory_scanners_s` run time of the kernel's
+    scanners of memory meanwhile, which is in neither; `other_processes`: who else used most meanwhile, by name, s."""
 
     wall_s: float
     cores: int
     exit_code: int
-    residual_s: float
-    error_s: float
-    ticks_s: float
-    own_s: float
-    background: float
-    background_error: float
-    drift_p: float
-    stolen: float
-    scanned_s: float = 0.0
-    others: tuple[tuple[str, float], ...] = ()
-    work_s: float = 0.0
-    work_error_s: float = 0.0
+    cpu_s: float
+    cpu_error_s: float
+    cpu_by_ticks_s: float
+    cpu_by_process_times_s: float
+    background_cores: float
+    background_error_cores: float
+    background_drift_p_value: float
+    stolen_share: float
+    memory_scanners_s: float = 0.0
+    other_processes: tuple[tuple[str, float], ...] = ()
+    cpu_by_lost_work_s: float = 0.0
+    cpu_by_lost_work_error_s: float = 0.0
 
     @property
-    def in_cores(self) -> float:
+    def mean_busy_cores(self) -> float:
         """Mean number of cores that the command kept busy."""
-        return self.residual_s / self.wall_s
+        return self.cpu_s / self.wall_s
 
     @property
     def record(self) -> dict[str, Any]:
         """All of it as plain values for JSON."""
-        return {**vars(self), "in_cores": self.in_cores}
+        return {**vars(self), "mean_busy_cores": self.mean_busy_cores}
 
 
 class ResidualMeter:
@@ -169,7 +169,7 @@ def measure_command(words: Sequence[str], rest_s: float = REST_S) -> CpuUse:
         end, own_s = meter.read(), children_cpu_s() - children_s
         others = most_used(used_between(there, process_times(), {os.getpid(), meter.pid}, kernel=True))
         found = _judged(meter, start, end, (before, meter.at_rest(rest_s)), own_s, exit_code)
-        return replace(found, others=others)
+        return replace(found, other_processes=others)
 
 
 def _judged(
@@ -189,7 +189,7 @@ def _judged(
         end.ticks_s - start.ticks_s - float(by_ticks) * wall_s, own_s,
         float(background), NORMAL_975 * s / math.sqrt(n), welch_p(before[:, 0], after[:, 0]),
         (end.stolen_s - start.stolen_s) / (wall_s * cores), end.scanned_s - start.scanned_s,
-        work_s=float(lost) * cores * wall_s, work_error_s=of_work * cores * wall_s,
+        cpu_by_lost_work_s=float(lost) * cores * wall_s, cpu_by_lost_work_error_s=of_work * cores * wall_s,
     )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def test_every_version_is_published() -> None:
 
 
 def test_the_figures_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    used = CpuUse(1.0, 2, 0, 0.5, 0.01, 0.4, 0.3, 0.1, 0.01, 0.5, 0.0, others=(("other", 0.1),))
+    used = CpuUse(1.0, 2, 0, 0.5, 0.01, 0.4, 0.3, 0.1, 0.01, 0.5, 0.0, other_processes=(("other", 0.1),))
     monkeypatch.setattr("sojourn.measure.cpu_residual.measure_command", lambda *_: used)
     assert sojourn("cpu", "--out", tmp_path / "cpu.json", "--", "true").exit_code == 0
     answer = json.loads((tmp_path / "cpu.json").read_text())

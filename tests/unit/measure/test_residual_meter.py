@@ -42,13 +42,13 @@ def judged(random: np.random.Generator) -> Any:
 def test_the_truth_lies_in_the_interval_as_often_as_said() -> None:
     random = np.random.default_rng(1)
     found = [judged(random) for _ in range(2000)]
-    inside = sum(abs(one.residual_s - USED_S) <= one.error_s for one in found)
+    inside = sum(abs(one.cpu_s - USED_S) <= one.cpu_error_s for one in found)
     assert 0.94 <= inside / 2000 <= 0.985  # reading errors are bounded, not normal
-    assert np.mean([one.residual_s for one in found]) == pytest.approx(USED_S, abs=0.0005)
-    by_work = sum(abs(one.work_s - USED_S) <= one.work_error_s for one in found)
+    assert np.mean([one.cpu_s for one in found]) == pytest.approx(USED_S, abs=0.0005)
+    by_work = sum(abs(one.cpu_by_lost_work_s - USED_S) <= one.cpu_by_lost_work_error_s for one in found)
     assert 0.93 <= by_work / 2000 <= 0.98  # 20 windows of rest, and a normal quantile
-    assert np.mean([one.work_s for one in found]) == pytest.approx(USED_S, abs=0.002)
-    assert found[0].stolen == pytest.approx(0.005) and found[0].ticks_s == pytest.approx(0.28)
+    assert np.mean([one.cpu_by_lost_work_s for one in found]) == pytest.approx(USED_S, abs=0.002)
+    assert found[0].stolen_share == pytest.approx(0.005) and found[0].cpu_by_ticks_s == pytest.approx(0.28)
 
 
 def test_drift_is_welchs_test() -> None:
