@@ -56,9 +56,11 @@ class Outcome:
     def row(self) -> dict[str, object]:
         one = self.found
         return {
-            "verdict": one.verdict, "r": round(one.correlation, 3), "p": one.p_value, "cpu_full": round(one.full[0], 3),
-            "disk_full": round(one.full[1], 3), "either_full": round(one.full[2], 3), "means_full": round(one.seen_full, 3),
-            "cpu_mean": round(one.mean[0], 3), "disk_mean": round(one.mean[1], 3),
+            "verdict": one.verdict, "r": round(one.correlation, 3), "p": one.p_value,
+            "cpu_full": round(one.share_of_samples_full[0], 3),
+            "disk_full": round(one.share_of_samples_full[1], 3), "either_full": round(one.share_of_samples_full[2], 3),
+            "means_full": round(one.share_of_seconds_full, 3),
+            "cpu_mean": round(one.mean_busy_share[0], 3), "disk_mean": round(one.mean_busy_share[1], 3),
             "throughput_per_s": round(self.throughput_per_s, 1), "p99_s": round(self.p99_s, 4),
             "written_MB_per_s": round(self.written_bps / 1e6, 2), "checkpoints": len(self.beside.checkpoints_s),
             "checkpoint_s": round(fmean(self.beside.checkpoints_s or [0.0]), 3), "valid": self.folder.manifest["valid"],

@@ -88,10 +88,10 @@ def main(folder: Path) -> None:
             found = sj.oscillation(shares[0], shares[1], interval_s, ("core", "disk"))
             rows = "".join(f"{k * interval_s:.2f},{a:.4f},{b:.4f}\n" for k, (a, b) in enumerate(shares.T))
             (out / "live" / f"{truth}-{seed % REPETITIONS + 1}.csv").write_text("t_s,core,disk\n" + rows)
-            full = ", ".join(f"{share:.2f}" for share in found.full)
+            full = ", ".join(f"{share:.2f}" for share in found.share_of_samples_full)
             lines.append(
                 f"| {name} | {truth} | {found.verdict} | {found.correlation:.2f} | {found.p_value:.2g} | {full} | "
-                f"{found.seen_full:.2f} | {found.mean[0]:.2f}, {found.mean[1]:.2f} |"
+                f"{found.share_of_seconds_full:.2f} | {found.mean_busy_share[0]:.2f}, {found.mean_busy_share[1]:.2f} |"
             )
     (out / "live.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))

@@ -23,7 +23,7 @@ def oscillation(
     time: Annotated[str, typer.Option("--time-column", help="CSV file: column of times, seconds or dates (default: t_s, time …)")] = "",
     percent: Annotated[bool, typer.Option("--percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, why, test, shares")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, reason, test, shares")] = False,
 ) -> None:  # fmt: skip
     """Finds a bottleneck that alternates between two resources.
 

@@ -50,12 +50,6 @@ KEYS: dict[str, dict[str, str]] = {
     "doctor": {"checks.good": "works"},
     "lab vm": {"guests.way": "kind", "guests.good": "boots"},
     "methods": {"auto": "chosen_by_auto", "methods.special": "on_request_only"},
-    "oscillation": {
-        "full": "share_of_samples_full",
-        "seen_full": "share_of_seconds_full",
-        "mean": "mean_busy_share",
-        "why": "reason",
-    },
     "plan": {
         **{f"{path}.{key}": name for path in ("cheapest", "cheapest_outside", "nearest", "least_regret", "least_most_regret", "front",
                                               "steps.choice") for key, name in _CHOICE.items()},

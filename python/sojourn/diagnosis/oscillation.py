@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_field
 from sojourn.stats.circular_shift import Array, shift_test
 from sojourn.units import percent, seconds
 
@@ -33,23 +34,27 @@ MEAN_S, SEEN_FULL = 1.0, 0.1
 ROUNDING = 0.2  # of a sample: counters go in steps of 4 or 10 ms, and may show more than all the time
 
 
+@former_field(
+    why="reason", full="share_of_samples_full", seen_full="share_of_seconds_full", mean="mean_busy_share"
+)
 @dataclass(frozen=True)
 class Oscillation:
-    """What two busy shares in time say. `verdict`: `none`, `hidden`, `visible`, `too_short`; `why`: in words.
+    """What two busy shares in time say. `verdict`: `none`, `hidden`, `visible`, `too_short`; `reason`: in words.
 
     `correlation`: of the samples less what is slower than a second; `p_value`: one-sided, None where nothing could be shifted;
-    `full`: share of the samples in which each is at 0.9 or more, then either; `seen_full`: the same of means over a second, of either;
-    `mean`: of each; `samples`, `interval_s`: what was judged. `series`: shape (2, samples); `by_shift`: r at each shift.
+    `share_of_samples_full`: in which each is at 0.9 or more, then either; `share_of_seconds_full`: the same of means over a second, of
+    either; `mean_busy_share`: of each; `samples`, `interval_s`: what was judged. `series`: shape (2, samples); `by_shift`: r at each
+    shift.
     """
 
     names: tuple[str, str]
     verdict: Verdict
-    why: str
+    reason: str
     correlation: float
     p_value: float | None
-    full: tuple[float, float, float]
-    seen_full: float
-    mean: tuple[float, float]
+    share_of_samples_full: tuple[float, float, float]
+    share_of_seconds_full: float
+    mean_busy_share: tuple[float, float]
     samples: int
     interval_s: float
     series: Array = field(repr=False, compare=False)
@@ -86,8 +91,9 @@ def oscillation(
     seen = float((_means(shares, interval_s) >= FULL).any(axis=0).mean())
     verdict, why = _judged(labels, shares.shape[1], interval_s, test.correlation, test.p_value, full, seen)
     return Oscillation(
-        names=labels, verdict=verdict, why=why, correlation=test.correlation, p_value=test.p_value, full=full,
-        seen_full=seen, mean=(float(shares[0].mean()), float(shares[1].mean())), samples=shares.shape[1],
+        names=labels, verdict=verdict, reason=why, correlation=test.correlation, p_value=test.p_value,
+        share_of_samples_full=full, share_of_seconds_full=seen,
+        mean_busy_share=(float(shares[0].mean()), float(shares[1].mean())), samples=shares.shape[1],
         interval_s=interval_s, series=shares, by_shift=test.by_shift,
     )  # fmt: skip
 
@@ -139,7 +145,7 @@ def _means(shares: Array, interval_s: float) -> Array:
 
 def _judged(
     names: tuple[str, str], samples: int, interval_s: float, r: float, p: float | None,
-    full: tuple[float, ...], seen: float,
+    share_of_samples_full: tuple[float, ...], seen: float,
 ) -> tuple[Verdict, str]:  # fmt: skip
     """The verdict, and the conditions that decided it."""
     if p is None or samples < LEAST_SAMPLES or samples * interval_s < LEAST_S - interval_s / 2:

@@ -42,7 +42,7 @@ def document(found: Oscillation, source: str, with_figures: bool = True) -> Docu
     drawn = figures(found) if with_figures else ()
     section = Section("What was seen", "", (*drawn[:1], table(found), *drawn[1:], Text(METHOD)))
     status: Status = "warn" if found.verdict == "too_short" else "ok"
-    return Document(source, "Oscillating bottleneck", (headline(found), found.why), status, (section,))
+    return Document(source, "Oscillating bottleneck", (headline(found), found.reason), status, (section,))
 
 
 def figures(found: Oscillation) -> tuple[Figure, ...]:
@@ -83,12 +83,12 @@ def table(found: Oscillation) -> Table:
     rows = (
         ("r of the variation faster than a second", f"{found.correlation:.2f}", f"at most {MOST_CORRELATION:g}"),
         ("p, by circular shifts", p, f"at most {MOST_P:g}"),
-        (f"{one} {full}", percent(found.full[0]), f"at least {percent(EACH_FULL, 0)}"),
-        (f"{other} {full}", percent(found.full[1]), f"at least {percent(EACH_FULL, 0)}"),
-        (f"at least one {full}", percent(found.full[2]), f"at least {percent(EITHER_FULL, 0)}"),
-        (f"means over 1 s {full}", percent(found.seen_full), f"hidden at {percent(SEEN_FULL, 0)} or less"),
-        (f"mean of {one}", percent(found.mean[0]), ""),
-        (f"mean of {other}", percent(found.mean[1]), ""),
+        (f"{one} {full}", percent(found.share_of_samples_full[0]), f"at least {percent(EACH_FULL, 0)}"),
+        (f"{other} {full}", percent(found.share_of_samples_full[1]), f"at least {percent(EACH_FULL, 0)}"),
+        (f"at least one {full}", percent(found.share_of_samples_full[2]), f"at least {percent(EITHER_FULL, 0)}"),
+        (f"means over 1 s {full}", percent(found.share_of_seconds_full), f"hidden at {percent(SEEN_FULL, 0)} or less"),
+        (f"mean of {one}", percent(found.mean_busy_share[0]), ""),
+        (f"mean of {other}", percent(found.mean_busy_share[1]), ""),
         ("samples", f"{found.samples} of {found.interval_s:.3g} s", ""),
     )
     return Table("", ("", "seen", "limit"), rows)

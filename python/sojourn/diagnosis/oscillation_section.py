@@ -27,7 +27,7 @@ def oscillation_section(runs: Sequence[RunFolder]) -> Section | None:
     rows = tuple(
         (
             run.path.name, " and ".join(one.names), one.verdict, f"{one.correlation:.2f}", f"{one.p_value:.2g}",
-            percent(one.full[2]), percent(one.seen_full),
+            percent(one.share_of_samples_full[2]), percent(one.share_of_seconds_full),
         )
         for run, one in found
     )  # fmt: skip

@@ -66,7 +66,7 @@ def test_too_short_below_140_samples() -> None:
     one, other = pair(OSC, 1, 14.0)
     assert sj.oscillation(one, other).verdict == "hidden"
     short = sj.oscillation(one[:-1], other[:-1])
-    assert short.verdict == "too_short" and "139 samples of 100 ms; 14 s are needed" in short.why
+    assert short.verdict == "too_short" and "139 samples of 100 ms; 14 s are needed" in short.reason
     assert sj.oscillation(one[:9], other[:9]).p_value is None
 
 
@@ -75,7 +75,8 @@ def test_finer_samples_are_averaged_and_coarser_ones_refused() -> None:
     fine = sj.oscillation(np.repeat(one, 10), np.repeat(other, 10), 0.01)
     plain = sj.oscillation(one, other)
     assert (fine.verdict, fine.samples, fine.interval_s) == (plain.verdict, plain.samples, plain.interval_s)
-    assert fine.correlation == pytest.approx(plain.correlation) and fine.full == pytest.approx(plain.full)
+    assert fine.correlation == pytest.approx(plain.correlation)
+    assert fine.share_of_samples_full == pytest.approx(plain.share_of_samples_full)
     assert sj.oscillation(*pair(OSC, 1, 60.0, 0.11), 0.11).verdict == "hidden"
     with pytest.raises(InputError, match="interval_s: 1 s; sample every 100 ms, at most 110 ms"):
         sj.oscillation(one, other, 1.0)
@@ -98,7 +99,7 @@ def test_one_strict_period_is_told() -> None:
         noise = np.random.default_rng(seed).normal(0.0, 0.08, (2, 300))
         found = sj.oscillation(*np.clip([up + noise[0], 1.2 - up + noise[1]], 0.0, 1.0))
         assert found.correlation < -0.9
-        told.append("as two series with the same strict period do" in found.why)
+        told.append("as two series with the same strict period do" in found.reason)
     assert sum(told) >= 5
 
 
@@ -106,7 +107,7 @@ def test_each_condition_is_told_by_its_name() -> None:
     case = next(case for case in CASES if case.name == "anti_low 0.2 s")
     found = sj.oscillation(*pair(case, 1, 30.0), names=("cpu", "disk:vda"))
     assert found.verdict == "none" and found.correlation < -0.3
-    assert "cpu is at 90 % or more in 0.0 % of the samples, less than 10 %" in found.why and "p =" not in found.why
+    assert "cpu is at 90 % or more in 0.0 % of the samples, less than 10 %" in found.reason and "p =" not in found.reason
 
 
 def test_it_has_figures_and_plain_values() -> None:
