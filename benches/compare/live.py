@@ -89,10 +89,10 @@ def main() -> None:
         while (since := time.monotonic()) - began + longest <= given.within:
             ratio, other = ((1.0, again), (given.slower, b))[(number - given.first) % 2]
             found = one(a, other, given.rate, given.blocks, 1000 * number)
-            told = {"seed": number, "ratio": ratio, "pairs": found.counts[0], "load_average": os.getloadavg()[0]}
+            told = {"seed": number, "ratio": ratio, "pairs": found.run_counts[0], "load_average": os.getloadavg()[0]}
             rows += [
                 {**told, "metric": m.metric, "a": m.a, "b": m.b, "change": m.change, "low": m.low, "high": m.high,
-                 "differs": m.differs, "equivalent": m.equivalent, "verdict": m.verdict, "more_runs": m.more_runs}
+                 "differs": m.differs, "equivalent": m.equivalent, "verdict": m.verdict, "more_runs": m.further_runs_needed}
                 for m in found.metrics
             ]  # fmt: skip
             pl.DataFrame(rows, infer_schema_length=None).write_csv(given.out / "live.csv", float_precision=6)

@@ -70,11 +70,11 @@ def comparison(seed: int) -> list[dict[str, Any]]:
                 rows.append({**told, "left": 0, "paired": True, "verdict": "no runs", "interval": False})
                 continue
             one = found["mean"]
-            paired = "pairs" in found.design
+            paired = "pairs" in found.run_order
             rows.append(
                 {
                     **told,
-                    "left": min(found.counts),
+                    "left": min(found.run_counts),
                     "paired": paired,
                     "verdict": found.verdict,
                     "interval": outside(one),

@@ -29,16 +29,6 @@ def _below(path: str, keys: Mapping[str, str]) -> dict[str, str]:
 
 # verb → path of a key, of lists the elements → what it is called there
 KEYS: dict[str, dict[str, str]] = {
-    "compare": {
-        "counts": "run_counts",
-        "design": "run_order",
-        "compared": "other_differences",
-        "more_of": "runs_needed_where",
-        "first_line": "answer",
-        "metrics.judged": "part_of_verdict",
-        "metrics.more_runs": "further_runs_needed",
-        "metrics.more_if_as_seen": "further_runs_needed_if_as_measured",
-    },
     "control over": {
         "doubtful_minutes": "uncertain_minutes",
         "doubts": "uncertain",

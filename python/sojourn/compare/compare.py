@@ -66,12 +66,12 @@ def compare_values(
         raise InputError("no metric that all runs have", "compare", "give runs that have finished requests")
     own_level = own(level, asked)
     found = tuple(_judged(name, runs, margin, own_level if name in asked else level, name in asked) for name in there)
-    verdict = overall({one.metric: one.verdict for one in found if one.judged})
+    verdict = overall({one.metric: one.verdict for one in found if one.part_of_verdict})
     few = few_runs(runs.ratio(asked[0]), own_level)
     by_exchange = [
         said
         for one in found
-        if one.judged and not one.equivalent and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
+        if one.part_of_verdict and not one.equivalent and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
     ]
     return Comparison(
         names, verdict, found, margin, level, runs.design, runs.counts, runs.compared,

@@ -6,20 +6,28 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sojourn.former_keyword import former_field
 from sojourn.units import percent, quantity
 
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
 UNKNOWN_NEED = "too few runs to estimate the variation between runs"
 
 
+@former_field(
+    judged="part_of_verdict",
+    more_runs="further_runs_needed",
+    more_if_as_seen="further_runs_needed_if_as_measured",
+)
 @dataclass(frozen=True)
 class MetricComparison:
     """One figure. `a`, `b`: geometric means over the runs, in `unit`; `change`: B over A less 1, with its interval (`low`, `high`), None
     where there is none. `differs`: the interval does not hold 0; `equivalent`: it is within the margin; both only where exchanges of A
-    and B say so, too, and of no fewer runs than a claim needs. `judged`: the verdict of the comparison is about it. `more_runs` of each
-    side in each condition (pairs, where blocks are paired; of the side that has fewer, the other then having as many) with which four of
-    five such comparisons tell, without an interval those that a claim needs at least; 0 where this one does, None where it is more than
-    1000; `more_if_as_seen`: the same if the difference is what it seems, where that is larger than the margin, else None."""
+    and B say so, too, and of no fewer runs than a claim needs. `part_of_verdict`: the verdict of the comparison is about it.
+
+    `further_runs_needed` of each side in each condition (pairs, where blocks are paired; of the side that has fewer, the other then
+    having as many) with which four of five such comparisons tell, without an interval those that a claim needs at least; 0 where this
+    one does, None where it is more than 1000; `further_runs_needed_if_as_measured`: the same if the difference is what it seems, where
+    that is larger than the margin, else None."""
 
     metric: str
     unit: str
@@ -32,9 +40,9 @@ class MetricComparison:
     differs: bool
     equivalent: bool
     verdict: str
-    judged: bool
-    more_runs: int | None
-    more_if_as_seen: int | None = None
+    part_of_verdict: bool
+    further_runs_needed: int | None
+    further_runs_needed_if_as_measured: int | None = None
 
     @property
     def interval_text(self) -> str:
@@ -47,31 +55,32 @@ class MetricComparison:
     @property
     def cells(self) -> tuple[str, str, str, str, str]:
         """Metric, A, B, change, verdict."""
-        told = self.verdict if self.judged else f"({self.verdict})"
+        told = self.verdict if self.part_of_verdict else f"({self.verdict})"
         return self.metric, quantity(self.a, self.unit), quantity(self.b, self.unit), self.interval_text, told
 
 
+@former_field(design="run_order", counts="run_counts", compared="other_differences", more_of="runs_needed_where")
 @dataclass(frozen=True)
 class Comparison:
-    """B beside A. `verdict` is about the metrics that are `judged`: worse where one of them is, better where one is and none is worse,
-    equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `design`: how the runs were put beside
-    each other. `counts`: runs of A and of B. `compared`: what differs between the sides, in words. `notes`: what else there is to know.
-    `more_of`: of what `more_runs` are, in words."""
+    """B beside A. `verdict` is about the metrics that are `part_of_verdict`: worse where one of them is, better where one is and none is
+    worse, equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `run_order`: how the runs were
+    put beside each other. `run_counts`: of A and of B. `other_differences`: what differs between the sides, in words. `notes`: what else
+    there is to know. `runs_needed_where`: of what `further_runs_needed` are, in words."""
 
     names: tuple[str, str]
     verdict: str
     metrics: tuple[MetricComparison, ...]
     margin: float
     level: float
-    design: str
-    counts: tuple[int, int]
-    compared: str = ""
+    run_order: str
+    run_counts: tuple[int, int]
+    other_differences: str = ""
     notes: tuple[str, ...] = ()
-    more_of: str = " of each side"
+    runs_needed_where: str = " of each side"
 
     @property
     def judged(self) -> tuple[MetricComparison, ...]:
-        return tuple(one for one in self.metrics if one.judged)
+        return tuple(one for one in self.metrics if one.part_of_verdict)
 
     def __getitem__(self, metric: str) -> MetricComparison:
         """By name. Raises KeyError for one that these runs do not have."""
@@ -79,7 +88,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: every field; times in s, rates in 1/s, changes and levels as shares."""
-        return {**asdict(self), "first_line": self.first_line()}
+        return {**asdict(self), "answer": self.first_line()}
 
     def first_line(self) -> str:
         """The answer."""
@@ -95,22 +104,22 @@ class Comparison:
         if not open_ones:
             return f"{margin}; look at the overloaded runs"
         if any(one.low is None for one in open_ones):
-            least = max(one.more_runs or 0 for one in open_ones)
-            return f"{margin}; {UNKNOWN_NEED}: at least {least} more{self.more_of} are needed"
-        if any(one.more_runs is None for one in open_ones):
-            return f"{margin}; more than 1000 runs{self.more_of} would be needed to decide{self._as_seen()}"
-        most = max(one.more_runs or 0 for one in open_ones)
-        return f"{margin}; about {most} more runs{self.more_of} would decide{self._as_seen()}"
+            least = max(one.further_runs_needed or 0 for one in open_ones)
+            return f"{margin}; {UNKNOWN_NEED}: at least {least} more{self.runs_needed_where} are needed"
+        if any(one.further_runs_needed is None for one in open_ones):
+            return f"{margin}; more than 1000 runs{self.runs_needed_where} would be needed to decide{self._as_seen()}"
+        most = max(one.further_runs_needed or 0 for one in open_ones)
+        return f"{margin}; about {most} more runs{self.runs_needed_where} would decide{self._as_seen()}"
 
     def _as_seen(self) -> str:
-        seen = [one.more_if_as_seen for one in self.judged if one.verdict == CANNOT_TELL]
+        seen = [one.further_runs_needed_if_as_measured for one in self.judged if one.verdict == CANNOT_TELL]
         if any(more is None for more in seen):
             return ""
         return f", about {max(more or 0 for more in seen)} if the difference is as large as it looks"
 
     def lines(self) -> list[str]:
         """The answer and what belongs to it, without the table."""
-        beside = [one.metric for one in self.metrics if not one.judged]
+        beside = [one.metric for one in self.metrics if not one.part_of_verdict]
         about = " and ".join(one.metric for one in self.judged)
         others = f"; in addition, each at its own level: {', '.join(beside)}" if beside else ""
         many = (
@@ -118,7 +127,7 @@ class Comparison:
             if len(self.judged) > 1
             else ""
         )
-        found = [self.first_line(), f"{self.design}{f'; {self.compared}' if self.compared else ''}"]
+        found = [self.first_line(), f"{self.run_order}{f'; {self.other_differences}' if self.other_differences else ''}"]
         return [*found, f"the verdict is about {about}{many}{others}", *self.notes]
 
     def __str__(self) -> str:

@@ -42,7 +42,7 @@ def test_more_throughput_is_better() -> None:
 
 def test_cannot_tell_and_how_many_more_runs() -> None:
     found = compare_values(side([0.010, 0.012, 0.009]), side([0.011, 0.013, 0.009]))
-    more = found["mean"].more_runs
+    more = found["mean"].further_runs_needed
     assert found.verdict == "cannot tell" and more is not None and more > 10
     assert f"about {more} more runs" in found.first_line()
 
@@ -56,7 +56,7 @@ def test_one_run_of_a_side_tells_nothing() -> None:
 def test_one_block_of_two_conditions_has_no_interval_and_says_so() -> None:
     a, b = ([*side([t], 50, block="block-1"), *side([t], 100, block="block-1")] for t in (0.010, 0.011))
     found = compare_values(a, b)
-    assert found.counts == (2, 2) and found["mean"].low is None
+    assert found.run_counts == (2, 2) and found["mean"].low is None
     assert "at least 4 more of each side in each condition are needed" in found.first_line()
 
 
@@ -66,9 +66,9 @@ def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -
         [one for rate in (50, 60, 70, 80) for one in side([f * 0.010, f * 0.014, f * 0.009], rate)] for f in (1, 1.02)
     )
     found = compare_values(a, b)
-    assert f"{found['mean'].more_runs} more runs of each side in each condition would decide" in found.first_line()
+    assert f"{found['mean'].further_runs_needed} more runs of each side in each condition would decide" in found.first_line()
     few = compare_values(side([0.010, 0.014, 0.009]), side([0.010, 0.014, 0.009] * 3), names=("old", "new"))
-    told = f"{few['mean'].more_runs} more runs of old, and at least as many of new in all, would decide"
+    told = f"{few['mean'].further_runs_needed} more runs of old, and at least as many of new in all, would decide"
     assert told in few.first_line()
 
 
@@ -84,13 +84,13 @@ def test_runs_at_several_rates_are_pairs_by_rate() -> None:
     b += side([9.0], 200)
     found = compare_values(a, b)
     assert found.verdict == "worse" and found["mean"].change == pytest.approx(1.0, abs=0.01)
-    assert found.design.startswith("5 pairs, one per condition")
+    assert found.run_order.startswith("5 pairs, one per condition")
     assert any("left out of B" in note and "rate_per_s = 200" in note for note in found.notes)
 
 
 def test_a_factor_that_differs_between_the_sides_is_what_is_compared() -> None:
     found = compare_values(side(A, factors={"workers": 2}), side([0.7 * t for t in A], factors={"workers": 4}))
-    assert found.verdict == "better" and found.compared == "workers 2 → 4"
+    assert found.verdict == "better" and found.other_differences == "workers 2 → 4"
     with pytest.raises(InputError, match="workers = 2"):
         compare_values(
             [*side(A, factors={"workers": 2}), *side(A, factors={"workers": 3})], side(A, factors={"workers": 4})
@@ -105,13 +105,13 @@ def test_a_slow_machine_in_some_blocks_is_not_in_the_difference() -> None:
     alone = [RunValues(one.name, one.values, {}) for one in b]
     assert compare_values(a, alone).verdict == "cannot tell", "without blocks on both sides nothing belongs together"
     fewer = compare_values(a, b[:-1])
-    assert fewer.counts == (4, 4) and any("block-4" in note for note in fewer.notes)
+    assert fewer.run_counts == (4, 4) and any("block-4" in note for note in fewer.notes)
 
 
 def test_blocks_of_which_none_has_both_sides_are_not_said_to_be_left_out() -> None:
     a, b = ([RunValues("", {"mean": t}, {}, f"block-{first + k}") for k, t in enumerate(A)] for first in (1, 5))
     found = compare_values(a, b)
-    assert found.counts == (4, 4) and found.notes == ("no block has both sides: runs are not paired",)
+    assert found.run_counts == (4, 4) and found.notes == ("no block has both sides: runs are not paired",)
 
 
 def test_what_is_not_alike_is_looked_for_in_all_runs_of_a_side() -> None:
@@ -128,7 +128,7 @@ def test_what_is_not_alike_is_looked_for_in_all_runs_of_a_side() -> None:
 def test_runs_that_are_not_valid_are_left_out_and_said() -> None:
     bad = side([9.0], reasons=("not stationary: the response time drifted",))
     found = compare_values(side(A), [*side(A), *bad])
-    assert found.verdict == "equivalent" and found.counts == (4, 4)
+    assert found.verdict == "equivalent" and found.run_counts == (4, 4)
     assert "1 of 5 runs of B are not valid" in found.notes[0] and "drifted" in found.notes[0]
     with pytest.raises(LoadError, match="drifted"):
         compare_values(side(A), bad)
@@ -153,7 +153,7 @@ def test_several_metrics_are_judged_together() -> None:
     found = compare_values(side(A), side([0.7 * t for t in A]), metrics=["mean", "throughput"])
     assert [one.level for one in found.judged] == pytest.approx([0.95, 0.95])
     assert found.verdict == "better" and found["throughput"].verdict == "equivalent"
-    assert not compare_values(side(A), side(A), metrics=["mean"])["throughput"].judged
+    assert not compare_values(side(A), side(A), metrics=["mean"])["throughput"].part_of_verdict
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_run_folders(tmp_path: Path) -> None:
     found: Comparison = sj.compare(tmp_path / "a", tmp_path / "b", names=("old", "new"))
     # M/M/2 at 100/s with 6 ms: 6/(1 - 0.3^2) = 6.59 ms (Kleinrock), and the delays
     assert found["mean"].a == pytest.approx(7.59e-3, rel=0.05) and found["mean"].b == pytest.approx(17.59e-3, rel=0.05)
-    assert found.verdict == "worse" and found.counts == (3, 3) and "at rate_per_s = 100" in found.design
+    assert found.verdict == "worse" and found.run_counts == (3, 3) and "at rate_per_s = 100" in found.run_order
     assert {one.metric for one in found.metrics} == {"mean", "p50", "p90", "p99", "throughput"}
     assert found.to_dict()["metrics"][0]["verdict"] == "worse"
     with pytest.raises(InputError, match="on both sides"):

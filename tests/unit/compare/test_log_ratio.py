@@ -87,8 +87,9 @@ def test_runs_needed_to_find_a_difference_is_the_known_formula_where_they_are_ma
     assert found == pytest.approx(2 * (z * 0.2 / 0.08) ** 2, abs=2)
     few = compare_values(runs(np.array([0.010, 0.013, 0.009])), runs(np.array([0.014, 0.017, 0.010])))
     one = few["mean"]
-    assert one.more_if_as_seen is not None and one.more_runs is not None and one.more_if_as_seen < one.more_runs
-    assert f"about {one.more_if_as_seen} if the difference is as large as it looks" in few.first_line()
+    as_measured = one.further_runs_needed_if_as_measured
+    assert as_measured is not None and one.further_runs_needed is not None and as_measured < one.further_runs_needed
+    assert f"about {as_measured} if the difference is as large as it looks" in few.first_line()
 
 
 def test_what_nobody_can_know() -> None:
