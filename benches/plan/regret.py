@@ -115,10 +115,10 @@ def planned(name: str, seed: int) -> dict[str, Any]:
         found = sj.plan(fitted, service.vary, service.objective, service.cost, load=rate)
     except SojournError as error:
         return {**row, "refused": str(error)}
-    for kind, one in (("point", found.cheapest), ("regret", found.least_regret)):
+    for kind, one in (("point", found.cheapest), ("regret", found.least_mean_regret)):
         settings = {} if one is None else {k: int(v) for k, v in one.settings.items()}
         row |= {
-            f"{kind}_cost": None if one is None else one.cost, f"{kind}_chance": None if one is None else one.chance,
+            f"{kind}_cost": None if one is None else one.cost, f"{kind}_chance": None if one is None else one.share_of_draws_that_meet_it,
             f"{kind}_holds": None if one is None else holds(name, settings, rate),
         }  # fmt: skip
     return {**row, "refused": ""}

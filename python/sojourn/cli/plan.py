@@ -104,31 +104,31 @@ def _print(found: Plan) -> None:
         out.print(line, markup=False, soft_wrap=True)
     robust = "draws that meet it" if found.draws else "room"
     table = Table(
-        *(["front", "cost"] if found.priced else [""]), "", "violation", robust, "", box=None, header_style="dim"
+        *(["front", "cost"] if found.cost_given else [""]), "", "violation", robust, "", box=None, header_style="dim"
     )
-    seen = {_cells(one)[3:]: one for one in reversed(found.front)}  # of those that look alike the cheapest
-    told = [one for one in found.front if not found.priced or seen[_cells(one)[3:]] is one][:MOST_SHOWN]
+    seen = {_cells(one)[3:]: one for one in reversed(found.pareto_front)}  # of those that look alike the cheapest
+    told = [one for one in found.pareto_front if not found.cost_given or seen[_cells(one)[3:]] is one][:MOST_SHOWN]
     for one in told:
         name, cost, *rest = _cells(one)
-        table.add_row(*([name, cost] if found.priced else [name]), *rest)
-    if found.front:
+        table.add_row(*([name, cost] if found.cost_given else [name]), *rest)
+    if found.pareto_front:
         out.print(WidthAwareTable(table))
-    if len(found.front) > len(told):
-        more = ", with equal or worse figures" if found.priced else ""
-        out.print(f"and {len(found.front) - len(told)} more{more} (--json has all)", style="dim")
+    if len(found.pareto_front) > len(told):
+        more = ", with equal or worse figures" if found.cost_given else ""
+        out.print(f"and {len(found.pareto_front) - len(told)} more{more} (--json has all)", style="dim")
     if found.by_load:
         grows = "%" in (found.load or "")
         table = Table(
             *(["period"] if grows else []),
             found.load_name,
-            *(["cheapest there", "cost"] if found.priced else ["first that meets it"]),
+            *(["cheapest there", "cost"] if found.cost_given else ["first that meets it"]),
             box=None,
             header_style="dim",
         )
         for period, at in enumerate(found.by_load):
             settings = "none" if at.settings is None else settings_text(at.settings) or "the model unchanged"
             cells = [f"{at.load:g}", settings]
-            if found.priced:
+            if found.cost_given:
                 cells.append("" if at.cost is None else f"{at.cost:.4g}")
             table.add_row(*([str(period)] if grows else []), *cells)
         out.print(WidthAwareTable(table))
@@ -138,8 +138,9 @@ def _print(found: Plan) -> None:
 
 def _cells(one: PlannedConfiguration) -> tuple[str, ...]:
     violation = max(one.violation, 0.0)
-    robust = percent(max(-one.violation, 0.0)) if one.chance is None else percent(one.chance)
+    share = one.share_of_draws_that_meet_it
+    robust = percent(max(-one.violation, 0.0) if share is None else share)
     return (
         one.name, "" if one.cost is None else f"{one.cost:.4g}", "; ".join(map(str, one.terms)), percent(violation), robust,
-        "outside what was measured" if one.inside is False else "",
+        "outside what was measured" if one.in_validated_range is False else "",
     )  # fmt: skip

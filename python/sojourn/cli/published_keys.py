@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_CHOICE = {
-    "chance": "share_of_draws_that_meet_it",
-    "most_regret": "max_regret",
-    "met": "objective_met",
-    "inside": "in_validated_range",
-    "share_of_time": "share_of_time_that_meets_it",
-}
 _SEEN = {
     "seen": "observed",
     "seen.cap": "max_in_system",
@@ -40,18 +33,6 @@ KEYS: dict[str, dict[str, str]] = {
     "doctor": {"checks.good": "works"},
     "lab vm": {"guests.way": "kind", "guests.good": "boots"},
     "methods": {"auto": "chosen_by_auto", "methods.special": "on_request_only"},
-    "plan": {
-        **{f"{path}.{key}": name for path in ("cheapest", "cheapest_outside", "nearest", "least_regret", "least_most_regret", "front",
-                                              "steps.choice") for key, name in _CHOICE.items()},
-        "least_regret": "least_mean_regret",
-        "least_most_regret": "least_max_regret",
-        "front": "pareto_front",
-        "steps.from_": "from_value",
-        "steps.to": "to_value",
-        "binds": "limiting_term",
-        "price": "miss_price",
-        "priced": "cost_given",
-    },
     "query": {"tree": "syntax_tree"},
     "serve kv-proxy": {
         "seconds": "duration_s",

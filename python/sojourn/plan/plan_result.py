@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.former_keyword import former_field
 from sojourn.units import interval, percent
 
 OUTSIDE = "OUTSIDE what was measured"
@@ -32,23 +33,30 @@ class TermValue:
         return f"{self.shown} {told.replace('–)', '∞)') if self.low is not None else told}"
 
 
+@former_field(
+    chance="share_of_draws_that_meet_it",
+    most_regret="max_regret",
+    met="objective_met",
+    inside="in_validated_range",
+    share_of_time="share_of_time_that_meets_it",
+)
 @dataclass(frozen=True)
 class PlannedConfiguration:
     """One configuration: factor or path → value, its cost (None where none was given), whether the model says that it meets the objective
-    at all loads, and by how much not (relative to the limit; below 0 there is room). `chance`: share of draws that meet it; regrets
-    in the unit of the cost; None without draws. `inside`: the validated range, None where there is none. `share_of_time`: of a
-    trace, that meets it."""
+    at all loads (`objective_met`), and by how much not (`violation`, relative to the limit; below 0 there is room).
+    `share_of_draws_that_meet_it`, and regrets in the unit of the cost; None without draws. `in_validated_range`: None where there is
+    none. `share_of_time_that_meets_it`: of a trace."""
 
     settings: Mapping[str, Any]
     cost: float | None
-    met: bool
+    objective_met: bool
     violation: float
     terms: tuple[TermValue, ...]
-    chance: float | None
+    share_of_draws_that_meet_it: float | None
     mean_regret: float | None
-    most_regret: float | None
-    inside: bool | None
-    share_of_time: float | None = None
+    max_regret: float | None
+    in_validated_range: bool | None
+    share_of_time_that_meets_it: float | None = None
 
     @property
     def name(self) -> str:
@@ -63,26 +71,27 @@ class PlannedConfiguration:
     def __str__(self) -> str:
         cost = [] if self.cost is None else [f"cost {self.cost:.4g}"]
         parts = [self.name, *cost, *map(str, self.terms)]
-        if self.chance is not None:
-            parts.append(f"meets the objective in {percent(self.chance)} of the draws")
-        if self.mean_regret is not None and self.most_regret is not None:
-            parts.append(f"regret {self.mean_regret:.3g} on average, at most {self.most_regret:.3g}")
-        if self.share_of_time is not None:
-            parts.append(f"meets the objective in {percent(self.share_of_time)} of the trace's time")
-        if not self.met:
+        if self.share_of_draws_that_meet_it is not None:
+            parts.append(f"meets the objective in {percent(self.share_of_draws_that_meet_it)} of the draws")
+        if self.mean_regret is not None and self.max_regret is not None:
+            parts.append(f"regret {self.mean_regret:.3g} on average, at most {self.max_regret:.3g}")
+        if self.share_of_time_that_meets_it is not None:
+            parts.append(f"meets the objective in {percent(self.share_of_time_that_meets_it)} of the trace's time")
+        if not self.objective_met:
             parts.append("misses the objective")
-        if self.inside is False:
+        if self.in_validated_range is False:
             parts.append(OUTSIDE)
         return "; ".join(parts)
 
 
+@former_field(from_="from_value", to="to_value")
 @dataclass(frozen=True)
 class Step:
     """A choice with one factor a level higher or lower."""
 
     factor: str
-    from_: Any
-    to: Any
+    from_value: Any
+    to_value: Any
     choice: PlannedConfiguration
 
     def told(self, base: PlannedConfiguration) -> str:
@@ -92,13 +101,14 @@ class Step:
             less = self.choice.cost < base.cost
             change = f" {'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
         parts = [*map(str, self.choice.terms)]
-        if self.choice.chance is not None and base.chance is not None:
-            parts.append(f"{percent(base.chance)} → {percent(self.choice.chance)} of the draws meet the objective")
-        if not self.choice.met:
+        before, after = base.share_of_draws_that_meet_it, self.choice.share_of_draws_that_meet_it
+        if before is not None and after is not None:
+            parts.append(f"{percent(before)} → {percent(after)} of the draws meet the objective")
+        if not self.choice.objective_met:
             parts.append("misses the objective")
-        if self.choice.inside is False:
+        if self.choice.in_validated_range is False:
             parts.append(OUTSIDE)
-        return f"{self.factor} {shown(self.from_)} → {shown(self.to)}{change}: {'; '.join(parts)}"
+        return f"{self.factor} {shown(self.from_value)} → {shown(self.to_value)}{change}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -110,13 +120,21 @@ class CheapestAtLoad:
     cost: float | None
 
 
+@former_field(
+    least_regret="least_mean_regret",
+    least_most_regret="least_max_regret",
+    front="pareto_front",
+    binds="limiting_term",
+    price="miss_price",
+    priced="cost_given",
+)
 @dataclass(frozen=True)
 class Plan:
     """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
-    like it was measured; `nearest`: where none meets it. `least_regret` by its mean over the draws, `least_most_regret` by its
-    maximum. `front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
-    (`priced`) `cheapest` is the first in the order given, and `front` has all. `steps`, `binds` of the
-    `first` choice, or of what stands for it. `by_load`: the cheapest at each load."""
+    like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
+    `pareto_front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
+    (`cost_given`) `cheapest` is the first in the order given, and `pareto_front` has all. `steps`, `limiting_term` of the
+    `first` choice, or of what stands for it. `miss_price`: of a missed objective in regret. `by_load`: the cheapest at each load."""
 
     objective: str
     load: str | None
@@ -125,23 +143,23 @@ class Plan:
     cheapest: PlannedConfiguration | None
     cheapest_outside: PlannedConfiguration | None
     nearest: PlannedConfiguration | None
-    least_regret: PlannedConfiguration | None
-    least_most_regret: PlannedConfiguration | None
-    front: tuple[PlannedConfiguration, ...]
+    least_mean_regret: PlannedConfiguration | None
+    least_max_regret: PlannedConfiguration | None
+    pareto_front: tuple[PlannedConfiguration, ...]
     steps: tuple[Step, ...]
-    binds: str
+    limiting_term: str
     by_load: tuple[CheapestAtLoad, ...]
-    price: float | None
+    miss_price: float | None
     draws: int
     level: float
     notes: tuple[str, ...]
-    priced: bool = True
+    cost_given: bool = True
 
     @property
     def first(self) -> PlannedConfiguration | None:
         """What to choose: least mean regret where there are draws, else the cheapest; None where nothing inside the validated range meets
         the objective at the fitted values."""
-        return None if self.cheapest is None else self.least_regret or self.cheapest
+        return None if self.cheapest is None else self.least_mean_regret or self.cheapest
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; choices as tables."""
@@ -149,7 +167,7 @@ class Plan:
         for name, value in vars(self).items():
             if isinstance(value, PlannedConfiguration):
                 value = value.to_dict()
-            elif name == "front":
+            elif name == "pareto_front":
                 value = [one.to_dict() for one in value]
             elif name == "steps":
                 value = [{**vars(one), "choice": one.choice.to_dict()} for one in value]
@@ -163,13 +181,13 @@ class Plan:
 
     def lines(self) -> list[str]:
         """The answer in lines, the front not among them."""
-        cheapest = "cheapest" if self.priced else "first that meets it"
+        cheapest = "cheapest" if self.cost_given else "first that meets it"
         titles: dict[str, list[str]] = {}
         choices: dict[str, PlannedConfiguration] = {}
         for title, one in (
-            ("least regret", self.first and self.least_regret), ("least maximum regret", self.first and self.least_most_regret),
+            ("least regret", self.first and self.least_mean_regret), ("least maximum regret", self.first and self.least_max_regret),
             (cheapest, self.cheapest),
-            (f"{'cheaper' if self.cheapest and self.priced else cheapest}, but outside the validated range", self.cheapest_outside),
+            (f"{'cheaper' if self.cheapest and self.cost_given else cheapest}, but outside the validated range", self.cheapest_outside),
             ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:
@@ -177,15 +195,15 @@ class Plan:
                 choices[one.name] = one
         found = [f"{' and '.join(names)}: {choices[name]}" for name, names in titles.items()]
         if self.first is not None:
-            found[0] = f"choose, {found[0]}" if self.priced else found[0]
+            found[0] = f"choose, {found[0]}" if self.cost_given else found[0]
         elif self.cheapest_outside is not None:
             found.insert(
                 0, "no configuration within the measured range meets the objective: first measure near the one below"
             )
         else:
             found.insert(0, "nothing meets the objective")
-        if self.binds:
-            found.append(f"binds: {self.binds}")
+        if self.limiting_term:
+            found.append(f"binds: {self.limiting_term}")
         base = self.first or self.cheapest_outside or self.nearest
         found += [f"one step: {step.told(base)}" for step in self.steps if base is not None]
         return found

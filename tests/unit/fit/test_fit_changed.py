@@ -30,7 +30,7 @@ def test_a_factor_and_the_path_that_it_stands_for_are_not_both_taken() -> None:
         1 / 3, rel=0.1
     )
     found = sj.plan(fitted, {"rate_per_s": [30.0, 50.0], "workers": [2]}, "mean < 1s", "workers")
-    assert found.cheapest is not None and found.cheapest.inside
+    assert found.cheapest is not None and found.cheapest.in_validated_range
 
 
 def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
@@ -39,8 +39,8 @@ def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
     fitted = fit(RUNS, sj.Model.parse(named), draws=40)
     for key in ("workers", "stations.cpu.servers"):
         found = sj.plan(fitted, {key: [2, 3]}, "mean < 1s", key, load=50)
-        assert found.cheapest is not None and found.cheapest.settings == {key: 2} and found.cheapest.inside
-        assert not found.front[-1].inside or len(found.front) == 1
+        assert found.cheapest is not None and found.cheapest.settings == {key: 2} and found.cheapest.in_validated_range
+        assert not found.pareto_front[-1].in_validated_range or len(found.pareto_front) == 1
         inside = {n: fitted.predict({"rate_per_s": 50.0, key: n}).frame["inside"].all() for n in (2, 3)}
         assert inside == {2: True, 3: False}, key
 

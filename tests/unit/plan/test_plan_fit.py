@@ -36,10 +36,10 @@ def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
     fitted = fitted_one()
     fitted.write(tmp_path / "fitted.toml")
     found = sj.plan(tmp_path / "fitted.toml", {"cores": range(1, 11)}, "mean < 30ms", "cores", load="100..250")
-    assert found.draws == 60 and found.first is found.least_regret is not None and found.cheapest is not None
-    assert found.first.inside and found.first.cost >= found.cheapest.cost
-    assert found.first.chance is not None and found.cheapest.chance is not None
-    assert found.first.chance >= found.cheapest.chance
+    assert found.draws == 60 and found.first is found.least_mean_regret is not None and found.cheapest is not None
+    assert found.first.in_validated_range and found.first.cost >= found.cheapest.cost
+    assert found.first.share_of_draws_that_meet_it is not None and found.cheapest.share_of_draws_that_meet_it is not None
+    assert found.first.share_of_draws_that_meet_it >= found.cheapest.share_of_draws_that_meet_it
     term = found.cheapest.terms[0]
     assert term.low is not None and term.high is not None and term.low < term.value < term.high
     met = np.array([
@@ -47,13 +47,13 @@ def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
         for d in fitted.draws[:, 0]
     ])  # fmt: skip
     if fitted.model_error is None:
-        assert found.cheapest.chance == pytest.approx(met[:, int(found.cheapest.cost) - 1].mean())
+        assert found.cheapest.share_of_draws_that_meet_it == pytest.approx(met[:, int(found.cheapest.cost) - 1].mean())
 
 
 def test_what_was_not_measured_is_marked_and_never_first() -> None:
     beyond = sj.plan(fitted_one(), {"cores": range(1, 16)}, "mean < 25ms", "cores", load=500)
     assert beyond.first is None and beyond.cheapest is None and beyond.cheapest_outside is not None
-    assert beyond.cheapest_outside.inside is False and "OUTSIDE" in str(beyond)
+    assert beyond.cheapest_outside.in_validated_range is False and "OUTSIDE" in str(beyond)
     # 9 cores of a price of their own are cheapest, and were never run
     odd = sj.plan(fitted_one(), {"cores": range(1, 10)}, "mean < 30ms", "10 - cores", load=200)
     assert odd.first is not None and odd.first.settings["cores"] <= 8
@@ -64,7 +64,7 @@ def test_a_factor_that_varied_must_be_said_and_a_path_may_stand_for_it() -> None
     with pytest.raises(InputError, match="no cores; say it"):
         sj.plan(fitted_one(), {"demands_s.cpu.user": [0.02]}, "mean < 30ms", "1", load=100)
     found = sj.plan(fitted_one(), {"stations.cpu.servers": [3, 4, 9]}, "mean < 30ms", "stations.cpu.servers", load=150)
-    assert [one.inside for one in found.front] == [True] * 2 + [False]
+    assert [one.in_validated_range for one in found.pareto_front] == [True] * 2 + [False]
 
 
 def test_what_the_arrays_cannot_take_is_lowered_again() -> None:
@@ -131,7 +131,7 @@ def test_cores_and_nics_of_a_fit_with_interrupts() -> None:
 def test_quantiles_of_a_fit_with_interrupts() -> None:
     fitted = web_fit()
     found = sj.plan(fitted, {"cores": range(1, 9), "nics": [1, 2, 4]}, "p99 < 20ms", "cores + nics", load=700)
-    assert found.cheapest is not None and found.first is not None and found.first.chance is not None
+    assert found.cheapest is not None and found.first is not None and found.first.share_of_draws_that_meet_it is not None
     with pytest.raises(InputError, match="provides no quantiles"):
         sj.plan(fitted, {"cores": [1], "nics": [1]}, "p99(waiting_time) < 20ms", "cores", load=100)
 

@@ -17,11 +17,11 @@ from sojourn.errors import InputError
 
 def test_every_configuration_is_told_and_the_first_that_meets_it_is_named() -> None:
     found = sj.plan(sj.Model.parse(ONE), {"cores": [6, 3, 4, 2]}, "mean < 25ms", load=150)
-    assert [one.settings["cores"] for one in found.front] == [6, 3, 4, 2] and not found.priced
-    for one in found.front:
+    assert [one.settings["cores"] for one in found.pareto_front] == [6, 3, 4, 2] and not found.cost_given
+    for one in found.pareto_front:
         cores = one.settings["cores"]
         stable = cores > 150 * 0.02
-        assert one.met == (stable and erlang_response(150, 0.02, cores) < 0.025)
+        assert one.objective_met == (stable and erlang_response(150, 0.02, cores) < 0.025)
         assert one.cost is None and one.mean_regret is None
     assert found.cheapest is not None and found.cheapest.settings == {"cores": 6}
     assert found.lines()[0].startswith("first that meets it: cores = 6") and "cost" not in found.lines()[0]
@@ -43,8 +43,8 @@ def test_a_price_needs_a_cost() -> None:
 
 def test_a_fit_without_a_cost_has_chances_and_no_regret() -> None:
     found = sj.plan(fitted_one(), {"cores": range(2, 9)}, "mean < 30ms", load=200)
-    assert found.first == found.cheapest and found.least_regret is None and found.price is None
-    assert all(one.chance is not None for one in found.front if one.met)
+    assert found.first == found.cheapest and found.least_mean_regret is None and found.miss_price is None
+    assert all(one.share_of_draws_that_meet_it is not None for one in found.pareto_front if one.objective_met)
     assert not any("regret" in note for note in found.notes)
 
 
