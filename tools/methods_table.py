@@ -82,7 +82,7 @@ def choice_table(models: dict[str, Model]) -> str:
     for name, model in models.items():
         fits = [m for m in all_methods().values() if not reason(m, model)]
         taken = chosen(model)
-        rest = sorted((m for m in fits if m.name != taken), key=lambda m: (m.special, not m.exact, m.rank, m.name))
+        rest = sorted((m for m in fits if m.name != taken), key=lambda m: (m.on_request_only, not m.exact, m.rank, m.name))
         others = ", ".join(tag(m) for m in rest) or "–"
         rows.append((link(name), about(name), f"**{taken}**" if taken else "none: simulate", others))
     return table(("example", "what it is", "`auto` takes", "also apply"), rows)
@@ -130,11 +130,11 @@ def status_table(text: dict[str, str]) -> str:
 def worth(method: Method) -> str:
     kind = "exact" if method.exact else "approximate"
     kind = "bounds" if "bounds" in method.title else kind
-    return f"{kind}; only by name" if method.special else kind
+    return f"{kind}; only by name" if method.on_request_only else kind
 
 
 def tag(method: Method) -> str:
-    return method.name if method.exact or method.special else f"{method.name} (≈)"
+    return method.name if method.exact or method.on_request_only else f"{method.name} (≈)"
 
 
 def of_family(family: str) -> tuple[Method, ...]:

@@ -172,7 +172,7 @@ def _referees(
 
 def _others(model: sj.Model, taken: str) -> Iterable[Method]:
     for name, method in registry.all_methods().items():
-        if name == taken or not method.exact or method.special:
+        if name == taken or not method.exact or method.on_request_only:
             continue
         if registry.refusal(method, model.network) is None and method.cost_s(model.network) <= DEAR_S:
             yield method

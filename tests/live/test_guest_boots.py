@@ -64,7 +64,7 @@ def as_before(way: str) -> None:
 def test_it_boots_and_says_what_it_has(way: str) -> None:
     before = left()
     looked = probe_guest(PARTS, way)
-    assert looked.good, looked.finding
+    assert looked.boots, looked.finding
     assert looked.cpus == (1 if way == "uml" else 2) and len(looked.nics) == (0 if way == "uml" else 2)
     assert looked.boot_s and 0 < looked.boot_s < 60
     assert left() <= before

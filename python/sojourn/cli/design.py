@@ -116,13 +116,13 @@ def check(
     from sojourn.narrow_tables import WidthAwareTable
 
     found = criticise(read_runs(runs))
-    wrong = [one for one in found if not one.unknown]
+    wrong = [one for one in found if not one.cannot_be_seen]
     if as_json:
-        say_answer("design check", {"found": [asdict(one) for one in found]})
+        say_answer("design check", {"flaws": [asdict(one) for one in found]})
     else:
         table = Table("", "", "what was seen", "what to do", box=None, header_style="dim")
         for one in found:
-            table.add_row(one.name, "not told" if one.unknown else "wrong", one.seen, one.remedy)
+            table.add_row(one.name, "not told" if one.cannot_be_seen else "wrong", one.evidence, one.remedy)
         console().print(WidthAwareTable(table) if found else "no fault found that a table can show")
     if wrong:
         raise typer.Exit(ObjectiveMissed.exit_code)

@@ -29,8 +29,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
         return
     table = Table("", "what", "found", "needed for", "if lacking", box=None, header_style="dim")
     for check in checks:
-        mark = Text("yes", "green") if check.good else Text("no", "red")
-        table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.good else check.remedy)
+        mark = Text("yes", "green") if check.works else Text("no", "red")
+        table.add_row(mark, check.name, check.finding, check.needed_for, "" if check.works else check.remedy)
     console().print(table)
 
 

@@ -23,7 +23,7 @@ def tell(probed: Iterable[GuestFound], as_json: bool) -> list[GuestFound]:
     found = []
     for one in probed:
         found.append(one)
-        say(f"{WAYS[one.way]}: {'boots' if one.good else 'no'}", err=True)
+        say(f"{WAYS[one.kind]}: {'boots' if one.boots else 'no'}", err=True)
     helps = host_helps()
     if as_json:
         guests = [{**vars(one), "nics": list(one.nics), "nfs": list(one.nfs)} for one in found]
@@ -31,9 +31,9 @@ def tell(probed: Iterable[GuestFound], as_json: bool) -> list[GuestFound]:
         return found
     table = Table("", "kind", "found", "NFS", "if lacking", box=None, header_style="dim")
     for one in found:
-        mark = Text("yes", "green") if one.good else Text("no", "red")
+        mark = Text("yes", "green") if one.boots else Text("no", "red")
         nfs = ", ".join(one.nfs) or NO_NFS
-        table.add_row(mark, WAYS[one.way], one.finding, nfs if one.good else "", one.remedy)
+        table.add_row(mark, WAYS[one.kind], one.finding, nfs if one.boots else "", one.remedy)
     console().print(table)
     for name, there in helps.items():
         say(f"{name}: {'there' if there else 'not there'}")

@@ -95,7 +95,7 @@ def vm(
     if not probe:
         raise InputError("nothing to do", "lab vm", "give --boot-guests")
     found = tell(probe_guests(), as_json)
-    if not any(one.good for one in found):
+    if not any(one.boots for one in found):
         remedies = dict.fromkeys(one.remedy for one in found)
         raise LabError("no guest boots on this machine", "lab vm", "; or ".join(remedies))
 

@@ -37,11 +37,11 @@ def methods(
     best = next((m.name for m, _ in preferred(at_rest([it.network]))), "") if it else ""
     if as_json:
         rows = [
-            {"name": m.name, "title": m.title, "family": family(m), "exact": m.exact, "special": m.special,
+            {"name": m.name, "title": m.title, "family": family(m), "exact": m.exact, "on_request_only": m.on_request_only,
              "sources": list(m.sources), **({"applies": why is None, "reason": why or ""} if it else {})}
             for m, why in found
         ]  # fmt: skip
-        say_answer("methods", {"auto": best, "methods": rows} if it else {"methods": rows})
+        say_answer("methods", {"chosen_by_auto": best, "methods": rows} if it else {"methods": rows})
         return
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("method", no_wrap=True)
@@ -51,7 +51,7 @@ def methods(
     for m, why in sorted(found, key=lambda pair: pair[1] is not None):
         if why and not every:
             continue
-        kind = "on request" if m.special else "exact" if m.exact else "approximate"
+        kind = "on request" if m.on_request_only else "exact" if m.exact else "approximate"
         last = "; ".join(m.sources) if not it else f"no: {why}" if why else _yes(m.name, best)
         table.add_row(m.name, m.title, kind, last, style="dim" if why else "")
     out = console()

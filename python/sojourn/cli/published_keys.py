@@ -29,11 +29,6 @@ KEYS: dict[str, dict[str, str]] = {
         **_below("decisions", {**_SEEN, "busy": "busy_workers", "doubt": "uncertain_reason"}),
     },
     "control replay": {**_below("decisions", {**_SEEN, "recorded": "recorded_workers"})},
-    "design check": {"found": "flaws", "found.unknown": "cannot_be_seen", "found.seen": "evidence"},
-    "doctor": {"checks.good": "works"},
-    "lab vm": {"guests.way": "kind", "guests.good": "boots"},
-    "methods": {"auto": "chosen_by_auto", "methods.special": "on_request_only"},
-    "query": {"tree": "syntax_tree"},
     "serve kv-proxy": {
         "seconds": "duration_s",
         "design": "architecture",
@@ -53,7 +48,6 @@ KEYS: dict[str, dict[str, str]] = {
         "sessions_lost": "database_sessions_lost",
         "by_kind.empty": "take_of_nothing",
     },
-    "validate": {"rows.came_per_s": "arrival_rate_per_s", "rows.predicted_asked": "predicted_at_asked_rate"},
 }  # fmt: skip
 
 

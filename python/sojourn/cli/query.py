@@ -59,7 +59,7 @@ def query(
     if tree:
         _draw(it, answers[0].states if answers else {}, tree)
     if as_json:
-        say_answer("query", {"tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]})
+        say_answer("query", {"syntax_tree": to_json(it.tree), "answers": [one.to_dict() for one in answers]})
     else:
         if in_english:
             say(english(it.tree))

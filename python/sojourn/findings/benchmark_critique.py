@@ -40,11 +40,11 @@ MOST_LEVELS = 12
 
 @dataclass(frozen=True)
 class BenchmarkFlaw:
-    """`name`: what is wrong, `unknown`: or cannot be seen in the table; what was seen there; what to do."""
+    """`name`: what is wrong, or that it cannot be seen in the table; what was seen there; what to do."""
 
     name: str
-    unknown: bool
-    seen: str
+    cannot_be_seen: bool
+    evidence: str
     remedy: str
 
 

@@ -45,9 +45,9 @@ def validate(
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
-    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured), came_per_s
-    (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
-    none), predicted_asked (for the rate that was asked). The
+    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured),
+    arrival_rate_per_s (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
+    none), predicted_at_asked_rate (for the rate that was asked). The
     interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed_settings: path → value,
     where these runs differ from those fitted. max_saturation_share: only runs below this share of the predicted saturation rate. Runs that
     no model is of (`Model.where`) are left out. Raises InputError for a level, for `max_saturation_share`, and where no row is left.
@@ -77,7 +77,7 @@ def validate(
         for key, measured, error in _measured(fitted, run, _servers(fitted, point)):
             if (row := told.get(key)) is not None:
                 half = _half(error, spread.get(key), level)
-                beside = {"came_per_s": came, "predicted_asked": asked[key]["value"] if key in asked else None}
+                beside = {"arrival_rate_per_s": came, "predicted_at_asked_rate": asked[key]["value"] if key in asked else None}
                 rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:
         raise InputError(
@@ -131,11 +131,11 @@ def scores(found: pl.DataFrame, level: float) -> str:
 
 def at_asked_rates(found: pl.DataFrame) -> str:
     """What `validate` would have said of response times at the rates that were asked; empty where as many came."""
-    rows = found.filter(pl.col("came_per_s").is_not_null(), pl.col("metric") == "response_time")
+    rows = found.filter(pl.col("arrival_rate_per_s").is_not_null(), pl.col("metric") == "response_time")
     if rows.is_empty():
         return ""
-    off = float((rows["came_per_s"] / rows["rate_per_s"] - 1).abs().max())  # type: ignore[arg-type]
-    error = rows.select((pl.col("predicted_asked") / pl.col("measured") - 1).abs().fill_null(math.inf)).to_series()
+    off = float((rows["arrival_rate_per_s"] / rows["rate_per_s"] - 1).abs().max())  # type: ignore[arg-type]
+    error = rows.select((pl.col("predicted_at_asked_rate") / pl.col("measured") - 1).abs().fill_null(math.inf)).to_series()
     median = percent(float(np.median(error.to_numpy())))
     return (
         f"predicted at the achieved rates, at most {percent(off)} from the requested "

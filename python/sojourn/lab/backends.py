@@ -176,4 +176,4 @@ def why_not_namespaces() -> list[str]:
     """Reasons why this process cannot have hosts of its own, each with the remedy; empty if it can."""
     from sojourn.lab.doctor import quick_checks
 
-    return [f"{check.name}: {check.finding} ({check.remedy})" for check in quick_checks() if not check.good]
+    return [f"{check.name}: {check.finding} ({check.remedy})" for check in quick_checks() if not check.works]

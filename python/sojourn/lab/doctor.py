@@ -25,7 +25,7 @@ class AbilityCheck:
     """One ability: what was found, and what to do where it is lacking. `needed_for` says what is lost."""
 
     name: str
-    good: bool
+    works: bool
     finding: str
     needed_for: str
     remedy: str = ""
@@ -47,7 +47,7 @@ def quick_checks(sys_root: Path = Path("/sys")) -> list[AbilityCheck]:
 def all_checks() -> list[AbilityCheck]:
     """Everything worth knowing; tries what can be tried, and removes what it made."""
     checks = quick_checks()
-    able = all(check.good for check in checks)
+    able = all(check.works for check in checks)
     return [
         *checks,
         *([*_made(), _slow_disk(), _interrupt_work()] if able else []),

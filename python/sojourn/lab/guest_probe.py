@@ -26,8 +26,8 @@ class GuestFound:
     `slowdown`: times as slow as the host in a loop of busybox's shell; `nfs`: which of nfs, nfs4, nfsd its kernel has.
     """
 
-    way: str
-    good: bool
+    kind: str
+    boots: bool
     finding: str
     remedy: str = ""
     boot_s: float | None = None
@@ -60,7 +60,7 @@ def probe_guest(parts: GuestParts, way: str, dev: Path = Path("/dev")) -> GuestF
 
 def guest_kind(parts: GuestParts) -> str:
     """The best kind of guest with several CPUs and NICs here: with KVM where one boots, else translated."""
-    return KVM if probe_guest(parts, KVM).good else TCG
+    return KVM if probe_guest(parts, KVM).boots else TCG
 
 
 def found(booted: Guest, here_s: float) -> GuestFound:

@@ -61,7 +61,7 @@ def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, .
 def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[MethodCandidate]:
     sample = [networks[round(i * (len(networks) - 1) / SAMPLES)] for i in range(SAMPLES + 1)]
     sample = list({id(n): n for n in sample}.values())
-    asked = [m for family in families for m in registry.methods_of(family) if not m.special]
+    asked = [m for family in families for m in registry.methods_of(family) if not m.on_request_only]
     fit = [m for m in asked if all(refusal(m, n) is None for n in reversed(sample))]
     cost = {m.name: len(networks) * sum(map(m.cost_s, sample)) / len(sample) for m in fit}
     # Below NOTHING_S no method is cheaper than another: the family that tells most about such a model comes first.
@@ -80,7 +80,7 @@ def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, 
 
 def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | None:
     """The refusal of `auto` where an exact method applies but takes longer than it may take without being asked for."""
-    asked = [m for m in registry.all_methods().values() if not m.special and m.exact]
+    asked = [m for m in registry.all_methods().values() if not m.on_request_only and m.exact]
     fit = [m for m in asked if all(refusal(m, n) is None for n in networks)]
     if not fit:
         return None

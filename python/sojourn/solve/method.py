@@ -34,6 +34,7 @@ class RequestedOutputs:
             whole(self.state_probabilities, "state_probabilities")
 
 
+@former_field(special="on_request_only")
 @dataclass(frozen=True)
 class Method:
     """One method of `sojourn.solve`.
@@ -41,8 +42,8 @@ class Method:
     `refuses(network)` is None where the method applies, else the reason in words ("station cpu has 2 servers").
     `cost_s` and `memory_bytes` estimate one solution, to an order of magnitude. `run` takes networks of one shape (a
     sweep) and answers all at once. `rank` orders approximations: the smaller, the better; `known_errors` are the median and the
-    largest relative error of their mean response times that `benches/approximations` found. A `special` method is never
-    chosen by itself: it answers another question (bounds, transients) or reads the model in its own way. `reads` names
+    largest relative error of their mean response times that `benches/approximations` found. A method `on_request_only` is
+    never chosen by itself: it answers another question (bounds, transients) or reads the model in its own way. `reads` names
     what it takes into account beyond stations, classes and routes: limits (pools, regions), choices (state-dependent
     routes), multicore, time (schedules, breakdowns); the registry refuses for it what it does not read. The Markov family
     reads limits and choices by itself.
@@ -58,5 +59,5 @@ class Method:
     memory_bytes: Callable[[Network], float] = field(default=lambda network: 0.0)
     rank: int = 0
     known_errors: tuple[float, float] | None = None
-    special: bool = False
+    on_request_only: bool = False
     reads: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def _why(method: Method, network: Network) -> str:
 
 def _usual() -> list[Method]:
     """Methods that `auto` can take, exact ones first."""
-    return sorted((m for m in registry.all_methods().values() if not m.special), key=lambda m: not m.exact)
+    return sorted((m for m in registry.all_methods().values() if not m.on_request_only), key=lambda m: not m.exact)
 
 
 def _shaped(network: Network) -> list[Method]:

@@ -29,7 +29,7 @@ def sound(seed: int = 1) -> pl.DataFrame:
 
 
 def wrong(runs: pl.DataFrame) -> list[str]:
-    return [one.name for one in criticise(runs) if not one.unknown]
+    return [one.name for one in criticise(runs) if not one.cannot_be_seen]
 
 
 def test_a_sound_table_is_left_alone() -> None:
@@ -97,7 +97,7 @@ def test_each_fault(fault: str, made: Callable[[pl.DataFrame], pl.DataFrame]) ->
 
 def test_what_a_table_does_not_tell_is_no_fault() -> None:
     found = criticise(sound().drop("cache_share", "achieved_iops"))
-    assert [(one.name, one.unknown) for one in found] == [("IOPS not fixed", True), ("cached", True)]
+    assert [(one.name, one.cannot_be_seen) for one in found] == [("IOPS not fixed", True), ("cached", True)]
     with pytest.raises(DesignError, match="no row"):
         criticise(pl.DataFrame({"iops": []}))
 

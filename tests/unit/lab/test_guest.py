@@ -141,13 +141,13 @@ def test_missing_packages_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="lab vm: xen; give one of kvm, tcg, uml"):
         EVERYTHING.check("xen")
     looked = probe_guest(empty, "tcg")
-    assert not looked.good and "lacks qemu-system-x86" in looked.finding and "apt-get install" in looked.remedy
-    assert not guest_packages(empty).good and guest_packages(EVERYTHING).good
+    assert not looked.boots and "lacks qemu-system-x86" in looked.finding and "apt-get install" in looked.remedy
+    assert not guest_packages(empty).works and guest_packages(EVERYTHING).works
 
 
 def test_without_the_device_there_is_no_kvm(tmp_path: Path) -> None:
     looked = probe_guest(EVERYTHING, "kvm", tmp_path)
-    assert (looked.good, looked.finding) == (False, "no /dev/kvm")
+    assert (looked.boots, looked.finding) == (False, "no /dev/kvm")
 
 
 def test_a_command_line_of_qemu() -> None:

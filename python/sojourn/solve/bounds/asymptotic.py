@@ -62,5 +62,5 @@ METHOD = Method(
     ),
     refuses=one_chain.one_closed,
     run=run,
-    special=True,
+    on_request_only=True,
 )

@@ -47,5 +47,5 @@ METHOD = Method(
     ),
     refuses=one_chain.single_servers,
     run=run,
-    special=True,
+    on_request_only=True,
 )

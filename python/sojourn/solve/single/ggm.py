@@ -147,5 +147,5 @@ KINGMAN = Method(
     refuses=refuses,
     run=run_bounds,
     cost_s=lambda n: 1e-4,
-    special=True,
+    on_request_only=True,
 )
