@@ -238,7 +238,7 @@ def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) ->
 
     found = replay(policy.decide, folder, policy.rails, workers)
     if as_json:
-        rows = [{"recorded": one.recorded, **one.decision.to_dict()} for one in found]
+        rows = [{"recorded_workers": one.recorded_workers, **one.decision.to_dict()} for one in found]
         say_answer("control replay", {"decisions": rows})
         return
     out = console()
@@ -246,7 +246,7 @@ def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) ->
         if not one.same:
             it = one.decision
             out.print(
-                f"{it.seen.at_s:g} s: {it.workers} instead of {one.recorded}: {it.why}", markup=False, soft_wrap=True
+                f"{it.seen.at_s:g} s: {it.workers} instead of {one.recorded_workers}: {it.why}", markup=False, soft_wrap=True
             )
     same = sum(one.same for one in found)
     out.print(f"{same} of {len(found)} decisions as recorded", markup=False)

@@ -73,19 +73,19 @@ def _print(policy: Policy, hours: RecordedHours, found: PolicyOverHours) -> None
     for row in parts(found, MOST_ROWS):
         rates = f"{row['rates'][0]:.4g} … {row['rates'][1]:.4g}" if row["rates"] else "not recorded"
         low, high = row["workers"]
-        minutes = (f"{row[name]:.0f}" for name in ("short", "missed", "doubt"))
+        minutes = (f"{row[name]:.0f}" for name in ("short", "missed", "uncertain"))
         table.add_row(_at(row["start_s"]), rates, f"{low} … {high}" if low < high else f"{low}", *minutes)
     out.print(table)
     saved = 1 - told["worker_hours"] / told["recorded_worker_hours"]
     lines = [
         f"{policy.name}: {told['least_workers']} to {told['most_workers']} workers, {told['worker_hours']:.4g} worker-hours; recorded "
-        f"{found.recorded} workers, {told['recorded_worker_hours']:.4g} ({abs(100 * saved):.0f} % {'fewer' if saved >= 0 else 'more'})",
+        f"{found.recorded_workers} workers, {told['recorded_worker_hours']:.4g} ({abs(100 * saved):.0f} % {'fewer' if saved >= 0 else 'more'})",
         f"{told['changes']} changes, {told['reversals']} of them reversals; a decision each {hours.windows[0].length_s:g} s, live each "
         f"{float(getattr(policy.decide, 'period_s', 2.0)):g} s",
         f"too few workers for the load in {told['too_few_minutes']:.0f} of {told['minutes']:.0f} minutes; {found.objective} missed in "
         f"{told['missed_minutes']:.0f} by M/M/m",
-        f"low confidence in {told['doubtful_minutes']:.0f} minutes"
-        + "".join(f"; {one['why']}: {one['minutes']:.0f}" for one in told["doubts"]),
+        f"low confidence in {told['uncertain_minutes']:.0f} minutes"
+        + "".join(f"; {one['reason']}: {one['minutes']:.0f}" for one in told["uncertain"]),
     ]
     for line in lines:
         out.print(line, markup=False, soft_wrap=True, highlight=False)

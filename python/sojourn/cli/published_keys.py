@@ -1,11 +1,11 @@
-"""Keys of what `--json` prints that say more there than in Python, where the name of a class stands beside them."""
+"""Keys of what `--json` prints that have another name there than where they are made: in the log of decisions, and in services of the cases."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_SEEN = {
+_DECISION = {
     "seen": "observed",
     "seen.cap": "max_in_system",
     "seen.late": "metrics_late",
@@ -16,19 +16,9 @@ _SEEN = {
 }
 
 
-def _below(path: str, keys: Mapping[str, str]) -> dict[str, str]:
-    return {f"{path}.{key}": name for key, name in keys.items()}
-
-
 # verb → path of a key, of lists the elements → what it is called there
 KEYS: dict[str, dict[str, str]] = {
-    "control over": {
-        "doubtful_minutes": "uncertain_minutes",
-        "doubts": "uncertain",
-        "doubts.why": "reason",
-        **_below("decisions", {**_SEEN, "busy": "busy_workers", "doubt": "uncertain_reason"}),
-    },
-    "control replay": {**_below("decisions", {**_SEEN, "recorded": "recorded_workers"})},
+    **dict.fromkeys(("control over", "control replay"), {f"decisions.{key}": name for key, name in _DECISION.items()}),
     "serve kv-proxy": {
         "seconds": "duration_s",
         "design": "architecture",

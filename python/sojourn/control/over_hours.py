@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -25,6 +25,7 @@ from sojourn.control.estimation import FRESH, OUTSIDE
 from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.recorded_hours import RecordedHours, RecordedWindow
 from sojourn.control.simulate import tail_objective
+from sojourn.former_keyword import former_field
 from sojourn.solve.single.erlang import erlang_c
 from sojourn.solve.single.mmm import response_tail
 
@@ -32,44 +33,49 @@ MISSING, NO_DECISION = "no window was recorded", "no decision"
 MOST_LATE = 100  # windows of one gap that the policy is shown as late; the rest of the gap is counted
 
 
+@former_field(busy="busy_workers", doubt="uncertain_reason")
 @dataclass(frozen=True)
 class PolicyWindow:
-    """`workers` in place during the window from `start_s` (Unix time) on, and the `decision` at its end; `busy`: workers that the load
-    needed to be at work; `missed`: by M/M/m the objective was missed; `doubt`: why the confidence was low, "" where it was not."""
+    """`workers` in place during the window from `start_s` (Unix time) on, and the `decision` at its end; `busy_workers`: those
+    that the load needed to be at work; `missed`: by M/M/m the objective was missed; `uncertain_reason`: why the confidence was low, ""
+    where it was not."""
 
     start_s: float
     length_s: float
     workers: int
     rate_per_s: float | None
-    busy: float
+    busy_workers: float
     missed: bool
-    doubt: str
+    uncertain_reason: str
     decision: Decision
 
 
+@former_field(recorded="recorded_workers", doubts="uncertain")
 @dataclass(frozen=True)
 class PolicyOverHours:
-    """`windows` in order of time, those that were not recorded among them; `recorded`: workers that were in place."""
+    """`windows` in order of time, those that were not recorded among them; `recorded_workers`: that were in place."""
 
     windows: tuple[PolicyWindow, ...]
-    recorded: int
+    recorded_workers: int
     objective: str
 
     def minutes(self, which: str = "") -> float:
-        """Of all windows; of `short` (more busy than there are workers), `missed` or `doubt`."""
-        chosen = [
-            one for one in self.windows
-            if which == "" or (one.busy >= one.workers if which == "short" else bool(getattr(one, which)))
-        ]  # fmt: skip
-        return sum(one.length_s for one in chosen) / 60
+        """Of all windows; of `short` (more busy than there are workers), `missed` or `uncertain`."""
+        counts: dict[str, Callable[[PolicyWindow], bool]] = {
+            "": lambda one: True,
+            "short": lambda one: one.busy_workers >= one.workers,
+            "missed": lambda one: one.missed,
+            "uncertain": lambda one: one.uncertain_reason != "",
+        }
+        return sum(one.length_s for one in self.windows if counts[which](one)) / 60
 
     @property
-    def doubts(self) -> dict[str, float]:
+    def uncertain(self) -> dict[str, float]:
         """Why → minutes of low confidence, the most first."""
         found: Counter[str] = Counter()
         for one in self.windows:
-            if one.doubt:
-                found[one.doubt] += one.length_s / 60  # type: ignore[assignment]
+            if one.uncertain_reason:
+                found[one.uncertain_reason] += one.length_s / 60  # type: ignore[assignment]
         return dict(found.most_common())
 
     @property
@@ -89,14 +95,16 @@ class PolicyOverHours:
         """For JSON: figures, and the decision of each window."""
         changes = self.changes
         return {
-            "objective": self.objective, "minutes": self.minutes(), "recorded_workers": self.recorded,
+            "objective": self.objective, "minutes": self.minutes(), "recorded_workers": self.recorded_workers,
             "least_workers": min(one.workers for one in self.windows), "most_workers": max(one.workers for one in self.windows),
-            "worker_hours": self.worker_hours, "recorded_worker_hours": self.recorded * self.minutes() / 60, "changes": len(changes),
+            "worker_hours": self.worker_hours, "recorded_worker_hours": self.recorded_workers * self.minutes() / 60,
+            "changes": len(changes),
             "reversals": sum(a * b < 0 for a, b in pairwise(changes)), "too_few_minutes": self.minutes("short"),
-            "missed_minutes": self.minutes("missed"), "doubtful_minutes": self.minutes("doubt"),
-            "doubts": [{"why": why, "minutes": minutes} for why, minutes in self.doubts.items()],
+            "missed_minutes": self.minutes("missed"), "uncertain_minutes": self.minutes("uncertain"),
+            "uncertain": [{"reason": reason, "minutes": minutes} for reason, minutes in self.uncertain.items()],
             "decisions": [
-                {"start_unix_s": one.start_s, "busy": one.busy, "missed": one.missed, "doubt": one.doubt, **one.decision.to_dict()}
+                {"start_unix_s": one.start_s, "busy_workers": one.busy_workers, "missed": one.missed,
+                 "uncertain_reason": one.uncertain_reason, **one.decision.to_dict()}
                 for one in self.windows
             ],
         }  # fmt: skip
@@ -190,13 +198,13 @@ def parts(found: PolicyOverHours, most: int) -> list[Mapping[str, Any]]:
     size = math.ceil(len(found.windows) / most)
     rows: list[Mapping[str, Any]] = []
     for k in range(0, len(found.windows), size):
-        own = PolicyOverHours(found.windows[k : k + size], found.recorded, found.objective)
+        own = PolicyOverHours(found.windows[k : k + size], found.recorded_workers, found.objective)
         rates = [one.rate_per_s for one in own.windows if one.rate_per_s is not None]
         rows.append(
             {
                 "start_s": own.windows[0].start_s, "rates": (min(rates), max(rates)) if rates else None,
                 "workers": (min(one.workers for one in own.windows), max(one.workers for one in own.windows)),
-                "short": own.minutes("short"), "missed": own.minutes("missed"), "doubt": own.minutes("doubt"),
+                "short": own.minutes("short"), "missed": own.minutes("missed"), "uncertain": own.minutes("uncertain"),
             }
         )  # fmt: skip
     return rows

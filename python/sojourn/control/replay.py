@@ -15,23 +15,25 @@ from sojourn.control.recorded_run import is_run_folder, recorded_windows
 from sojourn.control.simulate import LOG, PERIOD_S
 from sojourn.errors import InputError
 from sojourn.files.reading import parse_json, read_lines
+from sojourn.former_keyword import former_field
 
 NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # numbers that JSON does not have
 Recorded = tuple[Seen, int, Mapping[str, int | str]]  # what was seen, workers and other settings that were set
 REMEDY = "give a folder that `sojourn control simulate --out` or `sojourn control live` wrote"
 
 
+@former_field(recorded="recorded_workers")
 @dataclass(frozen=True)
 class Replayed:
-    """`recorded` workers (and `others`, the settings beside them), and the `decision` that the policy takes on the same figures."""
+    """`recorded_workers` (and `others`, the settings beside them), and the `decision` that the policy takes on the same figures."""
 
-    recorded: int
+    recorded_workers: int
     decision: Decision
     others: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
-        return self.recorded == self.decision.workers and self.others == self.decision.others
+        return self.recorded_workers == self.decision.workers and self.others == self.decision.others
 
 
 def replay(

@@ -71,12 +71,12 @@ def test_minutes_of_uncertain() -> None:
     hours = day([120.0] * 40)
     gone = replace(hours, windows=tuple(one for k, one in enumerate(hours.windows) if k not in (20, 21, 22)))
     found = over_hours(ModelPolicy(service_s=SERVICE_S), gone)
-    assert found.doubts == {MISSING: pytest.approx(15)}
+    assert found.uncertain == {MISSING: pytest.approx(15)}
     doubled = replace(
         hours, windows=(*hours.windows[:20], *(replace(one, shares={"cpu": 2 * one.shares["cpu"]}) for one in hours.windows[20:]))
     )  # fmt: skip
     found = over_hours(ModelPolicy(service_s=SERVICE_S, most=40), doubled, GuardRails(most=40))
-    assert found.doubts["the demand is stale"] == pytest.approx(25)
+    assert found.uncertain["the demand is stale"] == pytest.approx(25)
     assert found.windows[-1].workers > 12
 
 

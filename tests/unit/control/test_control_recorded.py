@@ -52,7 +52,7 @@ def test_the_windows_are_those_of_the_run(folder: Path) -> None:
 
 def test_what_a_policy_would_have_done(folder: Path) -> None:
     found = replay(ModelPolicy(service_s=SERVICE_S, limit_s=0.1), folder, GuardRails(), SERVERS)
-    assert {one.recorded for one in found} == {SERVERS}
+    assert {one.recorded_workers for one in found} == {SERVERS}
     assert {one.decision.seen.workers for one in found} == {SERVERS}
     # 150/s of 20 ms within 100 ms at 99 %: M/M/5 has a tail of about 1 %, its upper bound of the rate asks for one or two more
     assert {one.decision.workers for one in found[2:]} <= {4, 5, 6, 7, 8}
