@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,13 +14,22 @@ from typing import Any
 import pytest
 
 import sojourn as sj
-from sojourn.capacity import SearchLimits
-from sojourn.check import Finding
+from sojourn.capacity import Capacity, CapacityRun, SearchLimits
+from sojourn.check import CheckedLoad, CheckResult, Finding
 from sojourn.cli.verbs import VERBS
+from sojourn.compare import Comparison, MetricComparison
 from sojourn.control.decision import Seen
+from sojourn.control.over_hours import PolicyOverHours, PolicyWindow
+from sojourn.control.replay import Replayed
+from sojourn.diagnosis.oscillation import Oscillation
 from sojourn.errors import InputError
+from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.plan.balance import Balance
+from sojourn.plan.merge import Merged, Priority
+from sojourn.plan.plan_result import Plan, PlannedConfiguration, Step
 from sojourn.readers import Observation
-from sojourn.solve.method import RequestedOutputs
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.trial.trial import Trial
 
 # verbs whose work has another name, or no single function, from Python
 ELSEWHERE = {
@@ -79,6 +90,10 @@ KEYWORDS: list[tuple[Callable[..., Any], str, str]] = [
     (sj.plan, "price", "miss_price"),
     (sj.read_traces, "sampled", "trace_share"),
     (sj.read_traces, "alike", "same_time_per_visit"),
+    (sj.plan.balance, "quanta", "pieces_per_item"),
+    (sj.plan.balance, "mean", "item_mean"),
+    (sj.plan.balance, "deviation", "item_deviation"),
+    (sj.plan.balance, "quantum_deviation", "piece_deviation"),
     (sj.run_study, "draw", "random_configurations"),
     (sj.run_study, "paths", "storage_paths"),
 ]
@@ -97,6 +112,10 @@ FIELDS = {
     (Finding, "means"): ("meaning", "nothing"),
     (Observation, "unknown"): ("missing_values", ("think time",)),
 }
+RESULTS: list[type[Any]] = [
+    Capacity, CapacityRun, CheckResult, CheckedLoad, Comparison, Finding, FittedModelData, Method, MetricComparison, Observation, Oscillation,
+    PlannedConfiguration, PolicyOverHours, PolicyWindow, Replayed, Trial, Balance, Merged, Priority, Plan, Step, sj.FittedModel,
+]  # fmt: skip
 # what they cannot be made without
 NEEDED: dict[type[Any], dict[str, Any]] = {
     sj.ParameterFromRuns: {"metric": "throughput"},
@@ -135,6 +154,19 @@ def test_a_former_field_is_understood_and_read(kind: type[Any], old: str) -> Non
     with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}.{old} is now {new}"):
         assert getattr(made, old) == value == getattr(made, new)
     assert pickle.loads(pickle.dumps(made)) == made
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_each_former_field_of_a_result_leads_to_one_of_today(kind: type[Any]) -> None:
+    today = {one.name for one in dataclasses.fields(kind)}
+    formers = [name for name, one in vars(kind).items() if isinstance(one, property) and "_reads" in str(one.fget)]
+    assert formers and not today & set(formers)
+    nothing = object.__new__(kind)
+    for former in formers:
+        with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}\.{former} is now ") as told, suppress(AttributeError):
+            getattr(nothing, former)
+        present = str(told[0].message).rpartition(" ")[2]
+        assert present in today or isinstance(vars(kind).get(present), property), former
 
 
 def test_former_keys_of_a_model_file_are_read() -> None:
