@@ -60,7 +60,8 @@ def _told(found: Capacity, truth: float) -> dict[str, Any]:
         "value": rate.value if rate else None, "low": low, "high": high, "answered": found.answered,
         "half_width": rate.half_width if rate and found.answered else None,
         "inside": found.answered and low <= truth <= high, "above_low": low is not None and low <= truth,
-        "model": found.model, "limits": found.limit.name if found.limit else "", "notes": " | ".join((*found.notes, found.no_answer_reason)),
+        "model": found.model, "limits": found.limit.name if found.limit else "",
+        "notes": " | ".join((*found.notes, found.no_answer_reason)),
         "took_s": found.elapsed_s,
     }  # fmt: skip
 

@@ -181,9 +181,9 @@ def told(said: dict[str, Any], rows: Any) -> None:
                                  f"{np.nanquantile(taken, 0.99):.6f}"])  # fmt: skip
     decisions = [json.loads(line) for line in (FOLDER / "decisions.ndjson").read_text().splitlines()]
     changed = [
-        (row["seen"]["at_s"] - said["begin_s"], row["others"]["packet_steering"], row["why"])
+        (row["observed"]["window_end_s"] - said["begin_s"], row["others"]["packet_steering"], row["reason"])
         for row in decisions
-        if row.get("others", {}).get("packet_steering") != row.get("seen", {}).get("packet_steering")
+        if row.get("others", {}).get("packet_steering") != row.get("observed", {}).get("packet_steering")
     ]
     lines = [f"Predicted changes: {', '.join(said['changes'])}; made:", ""]
     lines += [f"- {at:.1f} s: {to} ({why})" for at, to, why in changed]

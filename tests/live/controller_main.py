@@ -25,7 +25,7 @@ die, after, passed = given.get("die"), int(given.get("after", 3)), 0
 
 
 def decide(seen: Seen, state: State) -> tuple[Set, State]:
-    return Set(workers=9, why="nine, always"), state
+    return Set(workers=9, reason="nine, always"), state
 
 
 def phase(name: str) -> None:

@@ -121,7 +121,7 @@ def test_a_dry_run_sees_the_load_and_sets_nothing(own: ResizableService) -> None
         each.start()
 
     def sees(told: list[dict[str, Any]]) -> bool:
-        return any((line.get("seen") or {}).get("throughput_per_s", 0) > 20 for line in told)
+        return any((line.get("observed") or {}).get("throughput_per_s", 0) > 20 for line in told)
 
     try:
         until_told(own.folder / "log", sees)
@@ -133,8 +133,8 @@ def test_a_dry_run_sees_the_load_and_sets_nothing(own: ResizableService) -> None
         said, _ = process.communicate(timeout=60)
     assert "nothing was set" in said
     assert own.size() == SAFE
-    seen = next(line["seen"] for line in lines(own.folder / "log") if sees([line]))
-    assert seen["workers"] == seen["ready"] == SAFE
+    seen = next(line["observed"] for line in lines(own.folder / "log") if sees([line]))
+    assert seen["workers"] == seen["ready_workers"] == SAFE
     assert 20 < seen["throughput_per_s"] <= 110
     assert seen["response_s"] >= service.SERVICE_S
     assert 0.1 < seen["utilisation"] <= 1

@@ -54,7 +54,7 @@ def test_killed_in_each_phase(pool: Pool, tmp_path: Path, phase: str) -> None:
     assert took <= LEASE_S + MARGIN_S
     assert pool.expired() == 1
     told = lines(tmp_path / "log")  # whole lines to the last
-    assert told[0]["seen"]["workers"] == SAFE
+    assert told[0]["observed"]["workers"] == SAFE
     assert all(line.get("event") != "end" for line in told)
 
 

@@ -18,7 +18,7 @@ from sojourn.capacity import Capacity, CapacityRun, SearchLimits
 from sojourn.check import CheckedLoad, CheckResult, Finding
 from sojourn.cli.verbs import VERBS
 from sojourn.compare import Comparison, MetricComparison
-from sojourn.control.decision import Seen
+from sojourn.control.decision import Decision, Seen
 from sojourn.control.over_hours import PolicyOverHours, PolicyWindow
 from sojourn.control.replay import Replayed
 from sojourn.diagnosis.oscillation import Oscillation
@@ -105,7 +105,11 @@ FIELDS = {
     (SearchLimits, "at_least_per_s"): ("required_rate_per_s", 90.0),
     (RequestedOutputs, "probabilities"): ("state_probabilities", 3),
     (sj.Set, "steering"): ("packet_steering", "spread"),
+    (sj.Set, "why"): ("reason", "busy"),
     (Seen, "steering"): ("packet_steering", "one core"),
+    (Seen, "at_s"): ("window_end_s", 4.0),
+    (Seen, "ready"): ("ready_workers", 2),
+    (Seen, "late"): ("metrics_late", True),
     (Finding, "weight"): ("severity", "note"),
     (Finding, "sure"): ("certainty", "likely"),
     (Finding, "said"): ("found", "5 of 7"),
@@ -113,13 +117,14 @@ FIELDS = {
     (Observation, "unknown"): ("missing_values", ("think time",)),
 }
 RESULTS: list[type[Any]] = [
-    Capacity, CapacityRun, CheckResult, CheckedLoad, Comparison, Finding, FittedModelData, Method, MetricComparison, Observation, Oscillation,
-    PlannedConfiguration, PolicyOverHours, PolicyWindow, Replayed, Trial, Balance, Merged, Priority, Plan, Step, sj.FittedModel,
+    Capacity, CapacityRun, CheckResult, CheckedLoad, Comparison, Decision, Finding, FittedModelData, Method, MetricComparison, Observation,
+    Oscillation, PlannedConfiguration, PolicyOverHours, PolicyWindow, Replayed, Trial, Balance, Merged, Priority, Plan, Step,
+    sj.FittedModel,
 ]  # fmt: skip
 # what they cannot be made without
 NEEDED: dict[type[Any], dict[str, Any]] = {
     sj.ParameterFromRuns: {"metric": "throughput"},
-    Seen: {"at_s": 2.0, "window_s": 2.0, "workers": 1, "ready": 1},
+    Seen: {"window_end_s": 2.0, "window_s": 2.0, "workers": 1, "ready_workers": 1},
     Finding: {
         "law": "warm_up", "severity": "note", "certainty": "certain", "source": "x", "found": "", "meaning": "", "remedy": "",
         "numbers": {},

@@ -79,7 +79,8 @@ def _print(policy: Policy, hours: RecordedHours, found: PolicyOverHours) -> None
     saved = 1 - told["worker_hours"] / told["recorded_worker_hours"]
     lines = [
         f"{policy.name}: {told['least_workers']} to {told['most_workers']} workers, {told['worker_hours']:.4g} worker-hours; recorded "
-        f"{found.recorded_workers} workers, {told['recorded_worker_hours']:.4g} ({abs(100 * saved):.0f} % {'fewer' if saved >= 0 else 'more'})",
+        f"{found.recorded_workers} workers, {told['recorded_worker_hours']:.4g} "
+        f"({abs(100 * saved):.0f} % {'fewer' if saved >= 0 else 'more'})",
         f"{told['changes']} changes, {told['reversals']} of them reversals; a decision each {hours.windows[0].length_s:g} s, live each "
         f"{float(getattr(policy.decide, 'period_s', 2.0)):g} s",
         f"too few workers for the load in {told['too_few_minutes']:.0f} of {told['minutes']:.0f} minutes; {found.objective} missed in "

@@ -1,24 +1,14 @@
-"""Keys of what `--json` prints that have another name there than where they are made: in the log of decisions, and in services of the cases."""
+"""Keys of what `--json` prints that have another name where they are made: settings of a policy, and services of the cases."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_DECISION = {
-    "seen": "observed",
-    "seen.cap": "max_in_system",
-    "seen.late": "metrics_late",
-    "seen.at_s": "window_end_s",
-    "seen.ready": "ready_workers",
-    "wanted": "wanted_workers",
-    "why": "reason",
-}
-
-
 # verb → path of a key, of lists the elements → what it is called there
 KEYS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("control over", "control replay"), {f"decisions.{key}": name for key, name in _DECISION.items()}),
+    "control over": {"decisions.observed.cap": "max_in_system"},
+    "control replay": {"decisions.observed.cap": "max_in_system"},
     "serve kv-proxy": {
         "seconds": "duration_s",
         "design": "architecture",

@@ -69,12 +69,12 @@ class Configurations(BaseModel):
         """A decision of a window."""
         state = state or ConfigurationsState()
         if trouble := seen.trouble():
-            return Set(why=f"{trouble}: no change"), state
+            return Set(reason=f"{trouble}: no change"), state
         rates = lately(state.rates, seen, self.span_s)
         upper = upper_rate(rates, self.spread, falls=False)
         able = [k for k, one in enumerate(self.choices) if one.carries_per_s >= upper]
         now = able[0] if able else len(self.choices) - 1
-        needed = tuple(one for one in state.needed if seen.at_s - one[0] < self.hold_s - 1e-9)
+        needed = tuple(one for one in state.needed if seen.window_end_s - one[0] < self.hold_s - 1e-9)
         wanted = max([now, *(k for _, k in needed)])
         choice = self.choices[wanted]
         why = f"{choice.named()} carries {choice.carries_per_s:.0f}/s of at most {upper:.0f}/s"
@@ -82,5 +82,5 @@ class Configurations(BaseModel):
             why = f"{choice.named()} carries most, {choice.carries_per_s:.0f}/s, not the {upper:.0f}/s there may be"
         elif wanted > now:
             why = f"{self.choices[now].named()} would be enough now; {choice.named()} was needed in the last {self.hold_s:g} s"
-        after = ConfigurationsState(rates, (*needed, (seen.at_s, now)))
+        after = ConfigurationsState(rates, (*needed, (seen.window_end_s, now)))
         return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, packet_steering=choice.packet_steering), after

@@ -15,25 +15,27 @@ from sojourn.former_keyword import former_field
 
 State = Any
 FORMER_NAMES = {"steering": "packet_steering"}  # of settings, in logs and policy files
+FORMER_SEEN = {**FORMER_NAMES, "at_s": "window_end_s", "ready": "ready_workers", "late": "metrics_late"}
+FORMER_DECISION = {"seen": "observed", "wanted": "wanted_workers", "why": "reason"}
 STEERINGS = ("one core", "spread")  # which cores take the soft interrupts, by the capacity that this leaves
 OTHERS = ("cap", "cores", "packet_steering")  # what may be set beside workers
 
 
-@former_field(**FORMER_NAMES)
+@former_field(**FORMER_SEEN)
 @dataclass(frozen=True)
 class Seen:
-    """One window of measurement that ends at `at_s`; what was not measured is None.
+    """One window of measurement that ends at `window_end_s`; what was not measured is None.
 
-    `workers`: as set; `ready`: of them, those that serve. `rate_per_s`, `throughput_per_s`: arrivals and answers. `utilisation`: mean
-    busy share of a ready worker, `cpu`: the share of it that was on the CPU. `in_system`, `waiting`: mean present, and waiting at
-    the end. `response_s`: mean of the answers. `late`: the figures are older than a window. `window_s` > 0, times in s. `cap`, `cores`,
-    `packet_steering`: as set; None where they cannot be read, and so not be changed.
+    `workers`: as set; `ready_workers`: of them, those that serve. `rate_per_s`, `throughput_per_s`: arrivals and answers. `utilisation`:
+    mean busy share of a ready worker, `cpu`: the share of it that was on the CPU. `in_system`, `waiting`: mean present, and waiting at
+    the end. `response_s`: mean of the answers. `metrics_late`: the figures are older than a window. `window_s` > 0, times in s. `cap`,
+    `cores`, `packet_steering`: as set; None where they cannot be read, and so not be changed.
     """
 
-    at_s: float
+    window_end_s: float
     window_s: float
     workers: int
-    ready: int
+    ready_workers: int
     rate_per_s: float | None = None
     throughput_per_s: float | None = None
     utilisation: float | None = None
@@ -41,7 +43,7 @@ class Seen:
     in_system: float | None = None
     waiting: float | None = None
     response_s: float | None = None
-    late: bool = False
+    metrics_late: bool = False
     cap: int | None = None
     cores: int | None = None
     packet_steering: str | None = None
@@ -49,12 +51,12 @@ class Seen:
     @property
     def placed(self) -> bool:
         """Whether it has a place in time; without one nothing can be decided on it."""
-        return _number(self.at_s) and _number(self.window_s) and self.window_s > 0
+        return _number(self.window_end_s) and _number(self.window_s) and self.window_s > 0
 
     def trouble(self) -> str:
         """Why these figures are no ground to take servers away; "" where they are one."""
         if not self.placed:
-            return f"at_s is {self.at_s!r}, window_s is {self.window_s!r}"
+            return f"window_end_s is {self.window_end_s!r}, window_s is {self.window_s!r}"
         for name in FIGURES:
             if (name not in OPTIONAL or getattr(self, name) is not None) and (lack := self.lack(name)):
                 return lack
@@ -63,7 +65,7 @@ class Seen:
     def lack(self, name: str) -> str:
         """Why the figure `name` cannot be decided on: late, missing, no number or below 0; "" where it can."""
         value = getattr(self, name)
-        if self.late:
+        if self.metrics_late:
             return "metrics are late"
         if value is None:
             return f"{name} is missing"
@@ -93,17 +95,17 @@ class Option:
     tail_s: float | None = None
 
 
-@former_field(**FORMER_NAMES)
+@former_field(**FORMER_NAMES, why="reason")
 @dataclass(frozen=True)
 class Set:
-    """What a policy wants: `workers` servers (None: as they are), `why` in one sentence, and the next best with what they would give.
+    """What a policy wants: `workers` servers (None: as they are), `reason` in one sentence, and the next best with what they would give.
 
     `cap`: most requests present, further ones are refused; `cores`: how many; `packet_steering`: one of STEERINGS. None leaves them as
     they are.
     """
 
     workers: int | None = None
-    why: str = ""
+    reason: str = ""
     next_best: tuple[Option, ...] = ()
     chosen: Option | None = None
     cap: int | None = None
@@ -118,15 +120,16 @@ class Set:
 Decide = Callable[[Seen, State], tuple[Set, State]]
 
 
+@former_field(**FORMER_DECISION)
 @dataclass(frozen=True)
 class Decision:
-    """A line of the audit log. `wanted`: by the policy, None where it gave no answer that can be read; `workers`: what was set.
+    """A line of the audit log. `wanted_workers`: by the policy, None where it gave no answer that can be read; `workers`: what was set.
     `asked`, `others`: the same of the settings beside workers."""
 
-    seen: Seen
-    wanted: int | None
+    observed: Seen
+    wanted_workers: int | None
     workers: int
-    why: str
+    reason: str
     next_best: tuple[Option, ...] = ()
     chosen: Option | None = None
     asked: Mapping[str, int | str] = field(default_factory=dict)
@@ -135,17 +138,17 @@ class Decision:
     def changes(self) -> dict[str, int | str]:
         """What is set to another value than was seen."""
         wanted: dict[str, int | str] = {"workers": self.workers, **self.others}
-        return {name: value for name, value in wanted.items() if value != getattr(self.seen, name)}
+        return {name: value for name, value in wanted.items() if value != getattr(self.observed, name)}
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, where an infinite time is null."""
         return {
-            "seen": self.seen.to_dict(),
-            "wanted": self.wanted,
+            "observed": self.observed.to_dict(),
+            "wanted_workers": self.wanted_workers,
             "workers": self.workers,
             **({"asked": dict(self.asked)} if self.asked else {}),
             **({"others": dict(self.others)} if self.others else {}),
-            "why": self.why,
+            "reason": self.reason,
             "chosen": _plain(self.chosen),
             "next_best": [_plain(one) for one in self.next_best],
         }

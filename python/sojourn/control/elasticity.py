@@ -29,7 +29,8 @@ MOST_WORKERS = 2000  # tried
 @dataclass(frozen=True)
 class Elasticity:
     """Means over time. `mean_missing_workers`, `mean_spare_workers`: workers below and above demand; `share_of_time_short`,
-    `share_of_time_over`: shares of time with fewer and with more than that; `instability`: share of steps in which supply rose and demand did not, or demand fell and supply did not."""
+    `share_of_time_over`: shares of time with fewer and with more than that; `instability`: share of steps in which supply rose
+    and demand did not, or demand fell and supply did not."""
 
     mean_missing_workers: float
     mean_spare_workers: float
@@ -110,8 +111,8 @@ def _least(meets: Callable[[int], bool], start: int, rate: float, objective: str
 
 def supply(log: Sequence[Decision], at_s: Sequence[float] | Array) -> Array:
     """Workers set at each time: those of the last decision by then, before the first those that it saw."""
-    if any(b.seen.at_s < a.seen.at_s for a, b in pairwise(log)):
+    if any(b.observed.window_end_s < a.observed.window_end_s for a, b in pairwise(log)):
         raise InputError("decisions out of order", "log", "give them in the order in which they were taken")
-    times = np.array([one.seen.at_s for one in log])
-    workers = np.array([log[0].seen.workers, *(one.workers for one in log)], float)
+    times = np.array([one.observed.window_end_s for one in log])
+    workers = np.array([log[0].observed.workers, *(one.workers for one in log)], float)
     return workers[np.searchsorted(times, np.asarray(at_s, float) + 1e-9, side="right")]

@@ -49,8 +49,8 @@ def figures(
     came, missed = np.bincount(which, minlength=count), np.bincount(which, late, minlength=count)
     shares = np.divide(missed, came, out=np.zeros(count), where=came > 0)
     bad = shares > 1 - aim.q + 1e-12
-    steps = [one.workers - one.seen.workers for one in log if one.workers != one.seen.workers]
-    after_s = max(queue.now_s - (log[-1].seen.at_s if log else 0.0), 0.0) * len(queue.free)
+    steps = [one.workers - one.observed.workers for one in log if one.workers != one.observed.workers]
+    after_s = max(queue.now_s - (log[-1].observed.window_end_s if log else 0.0), 0.0) * len(queue.free)
     return ControlMetrics(
         len(arrivals), float(late.mean()) if len(late) else 0.0, float(bad.sum() / max((came > 0).sum(), 1)),
         float(shares.max(initial=0.0)), (queue.worker_s - after_s) / 3600, len(steps),

@@ -88,14 +88,14 @@ def follow(
     """
     now = DemandEstimate.start([demand_s], SPREAD) if demand_s is not None else None
     for seen in _seen(Path(folder), workers, window_s, quiet_s, clock, sleep):
-        throughput, busy = seen.throughput_per_s or 0.0, (seen.utilisation or 0.0) * seen.ready
+        throughput, busy = seen.throughput_per_s or 0.0, (seen.utilisation or 0.0) * seen.ready_workers
         if seen.trouble() or throughput <= 0 or busy <= 0:
             continue
         now = updated(
             now or DemandEstimate.start([busy / throughput], WIDE), [throughput], busy, seen.window_s, scv=scv
         )
         beyond = (validated or ValidatedRange()).beyond(seen.rate_per_s, seen.utilisation)
-        yield FollowedDemand(seen.at_s, now, beyond, demand_s)
+        yield FollowedDemand(seen.window_end_s, now, beyond, demand_s)
 
 
 def _seen(

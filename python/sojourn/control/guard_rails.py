@@ -83,8 +83,8 @@ def guarded(decide: Decide, rails: GuardRails, seen: Seen, state: GuardedState) 
         answer, inner, failed = Set(), state.inner, f"the policy failed: {type(error).__name__}: {error}"
     asked, rejected = _asked(answer)
     # a clock that stepped back must not hold the rails until it has caught up: no change lies in the future
-    past = ((name, min(at, seen.at_s)) for name, at in state.changed_s)
-    changed = tuple((name, at) for name, at in past if seen.at_s - at < max(rails.budget_s, rails.shortest_s))
+    past = ((name, min(at, seen.window_end_s)) for name, at in state.changed_s)
+    changed = tuple((name, at) for name, at in past if seen.window_end_s - at < max(rails.budget_s, rails.shortest_s))
     found: dict[str, Value] = {}
     reasons = [f"{name} may not be changed: it is not in settings" for name in asked if name not in rails.settings]
     for name, now in {"workers": seen.workers, **_now(seen, rails)}.items():
@@ -94,10 +94,10 @@ def guarded(decide: Decide, rails: GuardRails, seen: Seen, state: GuardedState) 
             found[name], reason = _within(name, asked.get(name, now), now, seen, rails, times)
         reasons.append(f"{name}: {reason}" if reason and name != "workers" else reason)
         if found[name] != now:
-            changed = (*changed, (name, seen.at_s))
+            changed = (*changed, (name, seen.window_end_s))
     reasons += [f"{name} is not known here" for name in asked if name in rails.settings and name not in found]
     told = answer if isinstance(answer, Set) else Set()
-    why = "; ".join(filter(None, (failed or rejected or str(told.why), *reasons)))
+    why = "; ".join(filter(None, (failed or rejected or str(told.reason), *reasons)))
     workers, wanted = int(found.pop("workers")), int(asked.pop("workers", seen.workers))
     given = None if failed or rejected else wanted
     decision = Decision(seen, given, workers, why, told.next_best, told.chosen, asked, found)
@@ -142,9 +142,9 @@ def _within(
     if bounds and abs(step := int(value) - int(now)) > bounds.largest_step:
         value = int(now) + (bounds.largest_step if step > 0 else -bounds.largest_step)
         reason = f"largest step {bounds.largest_step}"
-    if value != now and times and seen.at_s - max(times) < rails.shortest_s:
-        value, reason = now, f"changed {seen.at_s - max(times):g} s ago, shortest time {rails.shortest_s:g} s"
-    if value != now and sum(seen.at_s - at < rails.budget_s for at in times) >= rails.changes:
+    if value != now and times and seen.window_end_s - max(times) < rails.shortest_s:
+        value, reason = now, f"changed {seen.window_end_s - max(times):g} s ago, shortest time {rails.shortest_s:g} s"
+    if value != now and sum(seen.window_end_s - at < rails.budget_s for at in times) >= rails.changes:
         value, reason = now, f"budget of {rails.changes} changes in {rails.budget_s:g} s is used up"
     if bounds and (bounded := bounds.clamp(int(value))) != value:
         value, reason = bounded, f"bounds {bounds.least} to {bounds.most}"
@@ -165,6 +165,6 @@ def _rank(name: str, value: Value) -> int:
 def _no_reduction(name: str, seen: Seen, rails: GuardRails) -> str:
     if trouble := seen.trouble():
         return f"no reduction: {trouble}"
-    if name != "cap" and (seen.waiting or 0) > rails.draining * max(seen.ready, 1):  # a lower cap drains it
+    if name != "cap" and (seen.waiting or 0) > rails.draining * max(seen.ready_workers, 1):  # a lower cap drains it
         return f"no reduction: {seen.waiting:g} wait; the queue has to drain first"
     return ""

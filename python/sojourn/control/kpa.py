@@ -47,19 +47,19 @@ class Kpa(BaseModel):
 
     def __call__(self, seen: Seen, state: KpaState | None) -> tuple[Set, KpaState]:
         """A decision of a window, by the mean number of requests in the system."""
-        ready = max(seen.ready, 1)
+        ready = max(seen.ready_workers, 1)
         if state is None:  # no history: more than one worker may be there for a reason
-            state = KpaState((), seen.at_s if seen.ready > 1 else None, seen.ready if seen.ready > 1 else 0)
+            state = KpaState((), seen.window_end_s if seen.ready_workers > 1 else None, seen.ready_workers if seen.ready_workers > 1 else 0)
         if lack := seen.lack("in_system"):
-            return Set(why=f"{lack}: no change"), state
+            return Set(reason=f"{lack}: no change"), state
         samples = (
-            *(s for s in state.samples if seen.at_s - s[0] < self.stable_s),
-            (seen.at_s, seen.window_s, seen.in_system or 0.0),
+            *(s for s in state.samples if seen.window_end_s - s[0] < self.stable_s),
+            (seen.window_end_s, seen.window_s, seen.in_system or 0.0),
         )
         stable, panic = (
-            _mean(samples, seen.at_s, length) for length in (self.stable_s, self.stable_s * self.panic_share)
+            _mean(samples, seen.window_end_s, length) for length in (self.stable_s, self.stable_s * self.panic_share)
         )
-        wanted, after = self.scale(stable, panic, ready, seen.at_s, KpaState(samples, state.panic_s, state.reached))
+        wanted, after = self.scale(stable, panic, ready, seen.window_end_s, KpaState(samples, state.panic_s, state.reached))
         mode = "panic" if after.panic_s is not None else "stable"
         why = f"{mode}: concurrency {stable:.1f} over {self.stable_s:g} s, {panic:.1f} over {self.stable_s * self.panic_share:g} s"
         return Set(min(max(wanted, self.least), self.most), f"{why} at {self.target:g} a worker"), after

@@ -149,16 +149,16 @@ def _loop(
                 log.event("no metrics", why=str(error))
                 continue
             trouble = str(error)
-            seen = Seen(now_s, period_s, workers, workers, late=True, **others)
+            seen = Seen(now_s, period_s, workers, workers, metrics_late=True, **others)
         phase("decide")
         decision, state = guarded(policy.decide, policy.rails, seen, state)
-        trouble = trouble or seen.trouble() or ("" if decision.wanted is not None else "no decision")
+        trouble = trouble or seen.trouble() or ("" if decision.wanted_workers is not None else "no decision")
         phase("log")
         log.decision(decision, trouble)
         _count(count, decision, trouble)
         if trouble or decision.changes():
             told = ", ".join(f"{name} {getattr(seen, name)} -> {to}" for name, to in decision.changes().items())
-            say(f"{told or 'no change'}: {trouble or decision.why}")
+            say(f"{told or 'no change'}: {trouble or decision.reason}")
         if actuator is not None:
             _act(actuator, log, decision, policy.rails.settings, trouble, count, phase, say)
     return why

@@ -142,7 +142,7 @@ def window(before: MetricsReading, after: MetricsReading, elapsed_s: float | Non
     busy = change["busy_seconds"] / change["worker_seconds"] if change["worker_seconds"] > 0 else 0.0
     departed = change["departures"]
     return Seen(
-        at_s=after.clock_seconds, window_s=length, workers=workers, ready=workers,
+        window_end_s=after.clock_seconds, window_s=length, workers=workers, ready_workers=workers,
         rate_per_s=(came + change["refused"]) / length, throughput_per_s=departed / length,
         utilisation=min(busy, 1.0), in_system=change["present_seconds"] / length, waiting=after.waiting,
         response_s=change["response_seconds"] / departed if departed else None, cap=int(after.cap),

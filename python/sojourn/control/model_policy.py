@@ -65,13 +65,13 @@ class ModelPolicy(BaseModel):
         empty = state is None
         state = state or ModelState(DemandEstimate.start([self.service_s]))
         if trouble := seen.trouble():
-            return Set(why=f"{trouble}: no change"), state
+            return Set(reason=f"{trouble}: no change"), state
         state = self._learnt(seen, state)
         rate = self._upper_rate(state, seen)
         service_s = max(float(state.demand.demands_s[0]), 1e-9)
         wanted = self.capacity(rate, service_s)
         why = f"{wanted} carry {rate:.0f}/s at {1000 * service_s:.3g} ms"
-        busy = (seen.utilisation or 0) * seen.ready
+        busy = (seen.utilisation or 0) * seen.ready_workers
         beyond = self.validated.beyond(seen.rate_per_s, seen.utilisation)
         doubt = "the fit is stale" if state.demand.status() == STALE else f"outside range ({beyond})" if beyond else ""
         if doubt and (floor := math.ceil(busy / self.floor_target - 1e-9)) > wanted:
@@ -87,7 +87,7 @@ class ModelPolicy(BaseModel):
         return Set(wanted, why, tuple(others), chosen), state
 
     def _learnt(self, seen: Seen, state: ModelState) -> ModelState:
-        busy = (seen.utilisation or 0) * seen.ready
+        busy = (seen.utilisation or 0) * seen.ready_workers
         demand = updated(state.demand, [seen.throughput_per_s or 0], busy, seen.window_s, scv=self.scv)
         return replace(state, demand=demand, rates=lately(state.rates, seen, self.span_s))
 
@@ -132,10 +132,10 @@ class ModelPolicy(BaseModel):
         self, wanted: int, why: str, seen: Seen, state: ModelState, empty: bool
     ) -> tuple[int, str, tuple[tuple[float, int], ...]]:
         """The most that was needed in the last `hold_s`; at the start what is there counts as needed."""
-        before = ((seen.at_s, seen.workers),) if empty else state.needed
-        kept = tuple(one for one in before if seen.at_s - one[0] < self.hold_s - 1e-9)
+        before = ((seen.window_end_s, seen.workers),) if empty else state.needed
+        kept = tuple(one for one in before if seen.window_end_s - one[0] < self.hold_s - 1e-9)
         most = max((n for _, n in kept), default=0)
-        needed = (*kept, (seen.at_s, wanted))
+        needed = (*kept, (seen.window_end_s, wanted))
         if most > wanted:
             return (
                 min(most, max(seen.workers, wanted)),
@@ -146,21 +146,21 @@ class ModelPolicy(BaseModel):
 
     def _helps(self, wanted: int, why: str, seen: Seen, state: ModelState) -> tuple[ModelState, int, str]:
         """No more workers where half as many again have brought less than a quarter of that in throughput."""
-        full = (seen.utilisation or 0) > SATURATED and (seen.waiting or 0) > seen.ready
-        now, held = (seen.ready, seen.throughput_per_s or 0.0), seen.at_s < state.ceiling_s
+        full = (seen.utilisation or 0) > SATURATED and (seen.waiting or 0) > seen.ready_workers
+        now, held = (seen.ready_workers, seen.throughput_per_s or 0.0), seen.window_end_s < state.ceiling_s
         if not full:
             state = state if held else replace(state, ceiling=None, before=None)
         elif state.before is None:
             state = replace(state, before=now)
-        elif not held and seen.ready >= 1.5 * state.before[0]:
+        elif not held and seen.ready_workers >= 1.5 * state.before[0]:
             workers, throughput = state.before
-            if now[1] < throughput * (1 + 0.25 * (seen.ready / workers - 1)):
-                state = replace(state, ceiling=workers, ceiling_s=seen.at_s + self.hold_s, before=now)
+            if now[1] < throughput * (1 + 0.25 * (seen.ready_workers / workers - 1)):
+                state = replace(state, ceiling=workers, ceiling_s=seen.window_end_s + self.hold_s, before=now)
             else:
                 state = replace(state, ceiling=None, before=now)
         if state.ceiling is None or wanted <= seen.workers:
             return state, wanted, why
-        if seen.at_s < state.ceiling_s:
+        if seen.window_end_s < state.ceiling_s:
             return (
                 state,
                 seen.workers,

@@ -128,7 +128,7 @@ def over_hours(
     for window, length_s in _with_gaps(hours):
         busy = hours.busy(window) if window.rate_per_s >= 0 else 0.0
         if window.rate_per_s < 0:  # nobody recorded it
-            seen = Seen(window.start_s + length_s, length_s, workers, workers, late=True)
+            seen = Seen(window.start_s + length_s, length_s, workers, workers, metrics_late=True)
             missed = False
         else:
             seen, backlog, waits = _seen(window, busy, workers, backlog, scv)
@@ -167,7 +167,8 @@ def _seen(window: RecordedWindow, busy: float, workers: int, backlog: float, scv
     line = waits * rho / (1 - rho) * (1 + scv) / 2 if calm else (backlog + after) / 2
     present = line + done * service_s
     seen = Seen(
-        at_s=window.start_s + length_s, window_s=length_s, workers=workers, ready=workers, rate_per_s=rate, throughput_per_s=done,
+        window_end_s=window.start_s + length_s, window_s=length_s, workers=workers, ready_workers=workers, rate_per_s=rate,
+        throughput_per_s=done,
         utilisation=min(rho, 1.0), in_system=present, waiting=line if calm else after, response_s=present / done if done > 0 else None,
     )  # fmt: skip
 
@@ -183,9 +184,9 @@ def _seen(window: RecordedWindow, busy: float, workers: int, backlog: float, scv
 
 
 def _doubt(decide: Decide, seen: Seen, decision: Decision, state: GuardedState) -> str:
-    if seen.late:
+    if seen.metrics_late:
         return MISSING
-    if decision.wanted is None:
+    if decision.wanted_workers is None:
         return NO_DECISION
     demand, validated = getattr(state.inner, "demand", None), getattr(decide, "validated", None)
     if demand is not None and (told := demand.status()) != FRESH:

@@ -13,8 +13,8 @@ RateWindows = tuple[tuple[float, float, float], ...]  # at_s, length_s, rate (1/
 
 def lately(rates: RateWindows, seen: Seen, span_s: float) -> RateWindows:
     """With the window that was seen; without those that ended `span_s` before it or earlier."""
-    kept = tuple(one for one in rates if seen.at_s - one[0] < span_s - 1e-9)
-    return (*kept, (seen.at_s, seen.window_s, float(seen.rate_per_s or 0)))
+    kept = tuple(one for one in rates if seen.window_end_s - one[0] < span_s - 1e-9)
+    return (*kept, (seen.window_end_s, seen.window_s, float(seen.rate_per_s or 0)))
 
 
 def upper_rate(rates: RateWindows, spread: float, falls: bool) -> float:

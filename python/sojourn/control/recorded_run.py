@@ -55,7 +55,7 @@ def windows(found: pl.DataFrame, first_s: float, period_s: float, workers: int, 
         left = (end >= window[0]) & (end < window[1])
         busy = float(_inside(served, end, window)) / period_s / workers
         yield Seen(
-            at_s=window[1], window_s=period_s, workers=workers, ready=workers,
+            window_end_s=window[1], window_s=period_s, workers=workers, ready_workers=workers,
             rate_per_s=float(((came >= window[0]) & (came < window[1])).sum()) / period_s,
             throughput_per_s=float(left.sum()) / period_s, utilisation=min(busy, 1.0),
             in_system=float(_inside(begin, end, window)) / period_s,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sojourn.control.decision import FORMER_NAMES, Decide, Decision, Seen
+from sojourn.control.decision import FORMER_DECISION, FORMER_SEEN, Decide, Decision, Seen
 from sojourn.control.guard_rails import GuardedState, GuardRails, guarded
 from sojourn.control.recorded_run import is_run_folder, recorded_windows
 from sojourn.control.simulate import LOG, PERIOD_S
@@ -71,15 +71,15 @@ def read_log(folder: Path | str) -> Iterator[Recorded]:
 def read_line(line: str, place: str) -> Recorded | str:
     """What was seen and set; of a live run's other lines the event. InputError."""
     try:
-        row = parse_json(line)
+        row = _present(parse_json(line), FORMER_DECISION)
         if "event" in row:
             return str(row["event"])
-        seen = Seen(**{key: NAMED.get(value, value) for key, value in _present(row["seen"]).items()})
-        return seen, int(row["workers"]), _present(row.get("others", {}))
+        seen = {key: NAMED.get(value, value) for key, value in _present(row["observed"], FORMER_SEEN).items()}
+        return Seen(**seen), int(row["workers"]), _present(row.get("others", {}), FORMER_SEEN)
     except (json.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
         raise InputError(line[:60], place, REMEDY) from None
 
 
-def _present(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _present(told: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
     """By the names of today, of a log that an earlier version wrote."""
-    return {FORMER_NAMES.get(name, name): value for name, value in settings.items()}
+    return {former.get(name, name): value for name, value in told.items()}

@@ -41,7 +41,7 @@ class ServiceReading:
             raise RestartedError(f"{fell} fell by {-change[fell]:g}: the service has restarted")
         departed, grown = change["departures"], self.in_system - before.in_system
         return Seen(
-            at_s=self.clock_seconds, window_s=length, workers=self.workers, ready=self.ready,
+            window_end_s=self.clock_seconds, window_s=length, workers=self.workers, ready_workers=self.ready,
             rate_per_s=(max(departed + grown, 0.0) + change.get("refused", 0.0)) / length,
             throughput_per_s=departed / length, utilisation=self._busy(before, change, length),
             in_system=(before.in_system + self.in_system) / 2, waiting=self.waiting,

@@ -39,7 +39,7 @@ class Schedule(BaseModel):
 
     def __call__(self, seen: Seen, state: None) -> tuple[Set, None]:
         """The entry that holds now."""
-        now = seen.at_s % self.repeat_s if self.repeat_s else seen.at_s
+        now = seen.window_end_s % self.repeat_s if self.repeat_s else seen.window_end_s
         past = [n for at, n in self.at if at <= now]
         workers = past[-1] if past else self.at[-1][1] if self.repeat_s else None
         why = f"schedule at {now:g} s"
@@ -59,7 +59,7 @@ class SquareRoot(BaseModel):
         """By the rate of this window alone."""
         lack = seen.lack("rate_per_s") or ("" if self.service_s else NO_SERVICE_TIME)
         if lack:
-            return Set(why=f"{lack}: no change"), None
+            return Set(reason=f"{lack}: no change"), None
         offered = (seen.rate_per_s or 0) * (self.service_s or 0)
         workers = servers_needed(offered, self.beta) if offered > 0 else 1
         return Set(workers, f"{offered:.2f} erlangs and {self.beta:g} square roots of them"), None

@@ -80,7 +80,7 @@ class VaryingQueue:
         present = (np.minimum(ends, end) - np.maximum(came, begin)).sum() + (end - np.maximum(line, begin)).sum()
         room = length_s * max(ready, 1)
         return Seen(
-            at_s=end, window_s=length_s, workers=workers, ready=ready,
+            window_end_s=end, window_s=length_s, workers=workers, ready_workers=ready,
             rate_per_s=(arrived - int(np.searchsorted(self.arrival_s, begin))) / length_s,
             throughput_per_s=len(done) / length_s,
             utilisation=min(float(spans.sum()) / room, 1.0), cpu=min(float(on_cpu.sum()) / room, 1.0),

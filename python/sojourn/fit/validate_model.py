@@ -46,11 +46,11 @@ def validate(
 
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
     error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured),
-    arrival_rate_per_s (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was asked, or there is
-    none), predicted_at_asked_rate (for the rate that was asked). The
-    interval of a measured value is by what repetitions differ by, where there are any, else the run's own. changed_settings: path → value,
-    where these runs differ from those fitted. max_saturation_share: only runs below this share of the predicted saturation rate. Runs that
-    no model is of (`Model.where`) are left out. Raises InputError for a level, for `max_saturation_share`, and where no row is left.
+    arrival_rate_per_s (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was
+    asked, or there is none), predicted_at_asked_rate (for the rate that was asked). The interval of a measured value is by what
+    repetitions differ by, where there are any, else the run's own. changed_settings: path → value, where these runs differ from those
+    fitted. max_saturation_share: only runs below this share of the predicted saturation rate. Runs that no model is of (`Model.where`) are
+    left out. Raises InputError for a level, for `max_saturation_share`, and where no row is left.
     """
     check_level(level)
     if max_saturation_share is not None:

@@ -17,8 +17,8 @@ LATE = CapacityRun("rate-800", 800.0, 790.0, 0.03, 0.02, {"p99": 0.09, "errors":
 def result(**more: Any) -> Capacity:
     fields: dict[str, Any] = {
         "objective": "p99 < 50ms and errors < 0.1%", "rate_per_s": RateInterval(720, 690, 750),
-        "saturation_per_s": RateInterval(948, 910, 990), "level": 0.9, "no_answer_reason": "", "stop_reason": "known to 10 %", "limit": None,
-        "model": "2 servers", "runs": (RUN, LATE), "requests": 41000, "elapsed_s": 112.0,
+        "saturation_per_s": RateInterval(948, 910, 990), "level": 0.9, "no_answer_reason": "", "stop_reason": "known to 10 %",
+        "limit": None, "model": "2 servers", "runs": (RUN, LATE), "requests": 41000, "elapsed_s": 112.0,
     }  # fmt: skip
     return Capacity(**(fields | more))
 

@@ -38,7 +38,7 @@ def controlled(load: Load, seed: int = 1) -> tuple[list[tuple[float, Any]], Vary
         decision, state = guarded(policy, RAILS, seen, state)
         if decision.others["packet_steering"] != now:
             now = str(decision.others["packet_steering"])
-            changes.append((seen.at_s, now))
+            changes.append((seen.window_end_s, now))
         queue.set_workers(SERVERS[now])
     return changes, queue
 
@@ -60,11 +60,11 @@ def test_more_than_any_carries_takes_the_most() -> None:
     seen = Seen(2.0, 2.0, 1, 1, 9000.0, 1300.0, 1.0, waiting=900.0, packet_steering="one core")
     decision, _ = guarded(Configurations(choices=CHOICES), RAILS, seen, GuardedState())
     assert decision.others == {"packet_steering": "spread"}
-    assert "not the" in decision.why
+    assert "not the" in decision.reason
 
 
 def test_a_window_that_tells_nothing_changes_nothing() -> None:
-    seen = Seen(2.0, 2.0, 1, 1, 9000.0, 1300.0, 1.0, waiting=0.0, late=True, packet_steering="one core")
+    seen = Seen(2.0, 2.0, 1, 1, 9000.0, 1300.0, 1.0, waiting=0.0, metrics_late=True, packet_steering="one core")
     assert guarded(Configurations(choices=CHOICES), RAILS, seen, GuardedState())[0].others == {"packet_steering": "one core"}
 
 

@@ -52,9 +52,9 @@ def test_too_few_workers_queue_and_the_minutes_count() -> None:
     """200/s of 50 ms are 10 busy: with 8 workers for two windows, 40 requests a second stay; then 20/s drain 60 of them a second."""
     found = over_hours(Fixed(workers=8), day([200.0, 200.0, 100.0]), GuardRails(least=8, most=8))
     assert found.minutes("short") == pytest.approx(10)
-    assert found.windows[1].decision.seen.waiting == pytest.approx(2 * 40 * LENGTH_S)
-    assert found.windows[1].decision.seen.utilisation == pytest.approx(1)
-    assert found.windows[2].decision.seen.waiting == pytest.approx(2 * 40 * LENGTH_S - 60 * LENGTH_S)
+    assert found.windows[1].decision.observed.waiting == pytest.approx(2 * 40 * LENGTH_S)
+    assert found.windows[1].decision.observed.utilisation == pytest.approx(1)
+    assert found.windows[2].decision.observed.waiting == pytest.approx(2 * 40 * LENGTH_S - 60 * LENGTH_S)
     assert found.minutes("missed") == pytest.approx(15)
     assert found.worker_hours == pytest.approx(8 * 3 * LENGTH_S / 3600)
 
@@ -62,7 +62,7 @@ def test_too_few_workers_queue_and_the_minutes_count() -> None:
 def test_what_is_seen_is_erlangs() -> None:
     """M/M/2 at 0.8: R = S/(1 - rho^2) (Jain (1991), box 31.2), and N = X R (Little)."""
     hours = RecordedHours.of([RecordedWindow(k * 300.0, 300.0, 32.0, {"cpu": 0.8}) for k in range(2)], {"cpu": 2}, None)
-    seen = over_hours(Fixed(workers=2), hours).windows[0].decision.seen
+    seen = over_hours(Fixed(workers=2), hours).windows[0].decision.observed
     assert seen.response_s == pytest.approx(0.05 / (1 - 0.8**2)) and seen.in_system == pytest.approx(32 * 0.05 / 0.36)
 
 

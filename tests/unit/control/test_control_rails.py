@@ -49,10 +49,10 @@ def test_rubbish_cannot_leave_the_bounds(rails: GuardRails, asked: list[Any], st
             if seen.trouble():
                 assert decision.workers >= now
             if decision.workers != now:
-                assert not changed or seen.at_s - changed[-1] >= rails.shortest_s
-                assert sum(seen.at_s - at < rails.budget_s for at in changed) < rails.changes
+                assert not changed or seen.window_end_s - changed[-1] >= rails.shortest_s
+                assert sum(seen.window_end_s - at < rails.budget_s for at in changed) < rails.changes
         if decision.workers != now:
-            changed.append(seen.at_s)
+            changed.append(seen.window_end_s)
         now = decision.workers
 
 
@@ -62,16 +62,16 @@ def test_a_window_without_a_place_in_time_forgets_no_change(at_s: Any) -> None:
     shown = []
 
     def decide(seen: Seen, state: Any) -> Any:
-        shown.append(seen.at_s)
+        shown.append(seen.window_end_s)
         return Set(workers=seen.workers + 1), state
 
     first, state = guarded(decide, rails, seen(8, 0.0), GuardedState())
     nowhere, after = guarded(decide, rails, seen(9, at_s), state)
-    assert (first.workers, nowhere.workers, nowhere.wanted) == (9, 9, None)
+    assert (first.workers, nowhere.workers, nowhere.wanted_workers) == (9, 9, None)
     assert after == state
     later, _ = guarded(decide, rails, seen(9, 10.0), after)
     assert later.workers == 9
-    assert "changed 10 s ago" in later.why or "budget" in later.why
+    assert "changed 10 s ago" in later.reason or "budget" in later.reason
     assert shown == [0.0, 10.0]
 
 
@@ -94,7 +94,7 @@ def down_to_two(seen: Seen, state: Any) -> tuple[Set, Any]:
 @pytest.mark.parametrize(
     ("figures", "why"),
     [
-        ({"late": True}, "no reduction: metrics are late"),
+        ({"metrics_late": True}, "no reduction: metrics are late"),
         ({"rate_per_s": None}, "no reduction: rate_per_s is missing"),
         ({"utilisation": math.nan}, "no reduction: utilisation is nan"),
         ({"throughput_per_s": -1.0}, "no reduction: throughput_per_s is -1.0"),
@@ -104,7 +104,7 @@ def down_to_two(seen: Seen, state: Any) -> tuple[Set, Any]:
 )
 def test_no_reduction(figures: dict[str, Any], why: str) -> None:
     decision, _ = guarded(down_to_two, GuardRails(), seen(**figures), GuardedState())
-    assert (decision.workers, decision.wanted, decision.why) == (8, 2, f"two are enough; {why}")
+    assert (decision.workers, decision.wanted_workers, decision.reason) == (8, 2, f"two are enough; {why}")
 
 
 def test_reduction_on_good_figures() -> None:
@@ -121,7 +121,7 @@ def test_step_time_and_budget() -> None:
         found.append(now)
     assert found == [5, 5, 2, 2]
     assert (
-        guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].why == "budget of 2 changes in 100 s is used up"
+        guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].reason == "budget of 2 changes in 100 s is used up"
     )
     assert guarded(lambda s, t: (Set(9), t), rails, seen(2, 101), state)[0].workers == 5
 
@@ -138,8 +138,8 @@ def test_a_clock_that_steps_back_holds_no_longer_than_the_shortest_time() -> Non
 
 def test_a_policy_that_fails_changes_nothing() -> None:
     decision, state = guarded(lambda s, t: 1 / 0, GuardRails(), seen(), GuardedState("kept"))
-    assert (decision.workers, decision.wanted, state.inner) == (8, None, "kept")
-    assert decision.why == "the policy failed: ZeroDivisionError: division by zero"
+    assert (decision.workers, decision.wanted_workers, state.inner) == (8, None, "kept")
+    assert decision.reason == "the policy failed: ZeroDivisionError: division by zero"
 
 
 def test_bounds_that_cross_are_refused() -> None:

@@ -53,7 +53,7 @@ def test_the_windows_are_those_of_the_run(folder: Path) -> None:
 def test_what_a_policy_would_have_done(folder: Path) -> None:
     found = replay(ModelPolicy(service_s=SERVICE_S, limit_s=0.1), folder, GuardRails(), SERVERS)
     assert {one.recorded_workers for one in found} == {SERVERS}
-    assert {one.decision.seen.workers for one in found} == {SERVERS}
+    assert {one.decision.observed.workers for one in found} == {SERVERS}
     # 150/s of 20 ms within 100 ms at 99 %: M/M/5 has a tail of about 1 %, its upper bound of the rate asks for one or two more
     assert {one.decision.workers for one in found[2:]} <= {4, 5, 6, 7, 8}
     assert np.mean([one.decision.workers for one in found[2:]]) > SERVERS
@@ -82,12 +82,12 @@ def test_outside_its_range_the_model_has_a_floor() -> None:
             service_s={"pool": {"request": 0.05}},
         )  # fmt: skip
         runs[name] = simulate(policy, model, load, 1, rails=GuardRails(most=60))
-    assert not [one for one in runs["never"].log if "outside range" in one.why]
-    beyond = [one for one in runs["told"].log if (one.seen.rate_per_s or 0) > 300]
+    assert not [one for one in runs["never"].log if "outside range" in one.reason]
+    beyond = [one for one in runs["told"].log if (one.observed.rate_per_s or 0) > 300]
     assert len(beyond) > 10
     for one in beyond:
-        assert one.workers >= (one.seen.utilisation or 0) * one.seen.ready / 0.4 - 1e-9
-    assert any("outside range (" in one.why and "validated up to 300/s" in one.why for one in beyond)
+        assert one.workers >= (one.observed.utilisation or 0) * one.observed.ready_workers / 0.4 - 1e-9
+    assert any("outside range (" in one.reason and "validated up to 300/s" in one.reason for one in beyond)
     assert runs["told"].figures.core_hours > 1.1 * runs["never"].figures.core_hours
 
 

@@ -25,7 +25,7 @@ from sojourn.live_service.control_socket import DiffersError, RefusedError, Valu
 
 ALL = ("workers", "cap", "cores", "packet_steering")
 FINE = Seen(0.0, 2.0, 8, 8, 10.0, 10.0, 0.2, 0.2, 1.0, 0.0, 0.1, cap=100, cores=2, packet_steering="spread")
-LATE = replace(FINE, late=True)
+LATE = replace(FINE, metrics_late=True)
 QUEUE = replace(FINE, waiting=9.0)
 
 
@@ -45,7 +45,8 @@ QUEUE = replace(FINE, waiting=9.0)
         (Set(cores=4), QUEUE, {"settings": ["cores"]}, {"cores": 4}, ""),
         (Set(packet_steering="one core"), LATE, {"settings": ["packet_steering"]}, {"packet_steering": "spread"},
          "packet_steering: no reduction: metrics are late"),
-        (Set(packet_steering="spread"), replace(LATE, packet_steering="one core"), {"settings": ["packet_steering"]}, {"packet_steering": "spread"}, ""),
+        (Set(packet_steering="spread"), replace(LATE, packet_steering="one core"), {"settings": ["packet_steering"]},
+         {"packet_steering": "spread"}, ""),
         (Set(packet_steering="all over"), FINE, {"settings": ["packet_steering"]}, {"packet_steering": "spread"},
          "the policy returned packet_steering = 'all over', not one of one core, spread"),
         (Set(cap=True), FINE, {"settings": ["cap"]}, {"cap": 100}, "the policy returned cap = True, not a whole number"),
@@ -55,14 +56,14 @@ def test_each_setting_within_the_rails(
     asked: Set, seen: Seen, rails: dict[str, Any], set_: dict[str, Any], why: str
 ) -> None:
     decision, _ = guarded(lambda s, t: (asked, t), GuardRails(**rails), seen, GuardedState())
-    assert (dict(decision.others), decision.why, decision.workers) == (set_, why, 8)
+    assert (dict(decision.others), decision.reason, decision.workers) == (set_, why, 8)
 
 
 def test_a_change_of_one_setting_does_not_hold_another() -> None:
     rails = GuardRails(settings=ALL, shortest_s=10)
     state, found = GuardedState(), []
     for at_s, asked in ((0.0, Set(cap=90)), (5.0, Set(workers=9, cap=80)), (10.0, Set(cap=80))):
-        decision, state = guarded(lambda s, t, asked=asked: (asked, t), rails, replace(FINE, at_s=at_s), state)
+        decision, state = guarded(lambda s, t, asked=asked: (asked, t), rails, replace(FINE, window_end_s=at_s), state)
         found.append(decision.changes())
     assert found == [{"cap": 90}, {"workers": 9}, {"cap": 80}]
 
@@ -85,7 +86,7 @@ def test_rubbish_leaves_no_setting_outside_its_bounds(
 ) -> None:
     bounds = Bounds(least=low, most=low + 10, largest_step=step)
     rails = GuardRails(settings=tuple(sorted(may)), cap=bounds, cores=bounds)  # type: ignore[arg-type]
-    seen = replace(FINE, cap=low + 5, cores=low + 5, late=late)
+    seen = replace(FINE, cap=low + 5, cores=low + 5, metrics_late=late)
     decision, _ = guarded(lambda s, t: (Set(cap=cap, cores=cores, packet_steering=packet_steering), t), rails, seen, GuardedState())
     assert set(decision.others) == may - {"workers"}
     for name in {"cap", "cores"} & may:
@@ -125,7 +126,7 @@ class Service:
 
 def ran(service: Service, folder: Path, windows: int = 3) -> tuple[Any, list[dict[str, Any]], list[str]]:
     """A loop of so many windows, its log and what it said; its clock is the service's."""
-    policy = Policy("less", lambda s, t: (Set(cap=40, why="less"), t), "p99 < 300ms", GuardRails(settings=ALL[:2]))
+    policy = Policy("less", lambda s, t: (Set(cap=40, reason="less"), t), "p99 < 300ms", GuardRails(settings=ALL[:2]))
     said: list[str] = []
     count = run_live(
         policy, service, service, LiveLog(folder), lambda: "enough" if service.at_s > windows else "",
@@ -140,11 +141,11 @@ def test_a_cap_that_a_policy_asks_for_is_set_and_in_the_log(tmp_path: Path) -> N
     assert (count.set, count.changes, count.refused) == (3, 1, 0)
     assert next(row for row in log if row.get("event") == "set")["read_back"] == {"cap": 40}
     first = log[0]
-    assert (first["asked"], first["others"], first["seen"]["cap"]) == ({"cap": 40}, {"cap": 40}, 100)
+    assert (first["asked"], first["others"], first["observed"]["cap"]) == ({"cap": 40}, {"cap": 40}, 100)
     assert said[0] == "cap 100 -> 40: less"
-    again = replay(lambda s, t: (Set(cap=40, why="less"), t), tmp_path, GuardRails(settings=ALL[:2]))
+    again = replay(lambda s, t: (Set(cap=40, reason="less"), t), tmp_path, GuardRails(settings=ALL[:2]))
     assert [one.same for one in again] == [True] * 3
-    other = replay(lambda s, t: (Set(cap=50, why="less"), t), tmp_path, GuardRails(settings=ALL[:2]))
+    other = replay(lambda s, t: (Set(cap=50, reason="less"), t), tmp_path, GuardRails(settings=ALL[:2]))
     assert not any(one.same for one in other)
 
 
@@ -213,5 +214,5 @@ def test_cores_that_cannot_be_read_are_trouble(tmp_path: Path) -> None:
     )  # fmt: skip
     rows = [json.loads(line) for line in (tmp_path / "decisions.ndjson").read_text().splitlines()]
     assert [row.get("trouble") for row in rows if "event" not in row] == [None, "process 7 has ended"]
-    assert rows[1]["seen"]["cores"] == 2, "what was known last"
+    assert rows[1]["observed"]["cores"] == 2, "what was known last"
     assert rows[1]["others"] == {"cores": 2}

@@ -89,7 +89,7 @@ def test_a_worker_starts_after_the_lag_and_can_be_called_off_until_then() -> Non
     queue = VaryingQueue(np.zeros(3), np.ones(3), 1, lag_s=1.5)
     queue.set_workers(3)
     seen = queue.run(1)
-    assert (seen.workers, seen.ready, seen.waiting) == (3, 1, 2)
+    assert (seen.workers, seen.ready_workers, seen.waiting) == (3, 1, 2)
     queue.set_workers(2)
     queue.run(3)
     assert queue.end_s.tolist() == [1, 2, 2.5]
@@ -120,8 +120,8 @@ def test_the_log_says_what_was_seen_decided_and_why(tmp_path: Path) -> None:
     simulate(ModelPolicy(), pool(), made("step", 200, 60), 1, rails=WIDE).write(tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "decisions.ndjson").read_text().splitlines()]
     assert len(rows) == 30
-    assert all(row["why"] and len(row["next_best"]) == 3 and row["chosen"]["workers"] == row["wanted"] for row in rows)
-    assert all(row["seen"]["workers"] for row in rows)
+    assert all(row["reason"] and len(row["next_best"]) == 3 and row["chosen"]["workers"] == row["wanted_workers"] for row in rows)
+    assert all(row["observed"]["workers"] for row in rows)
 
 
 def test_simple_policies() -> None:
@@ -142,18 +142,18 @@ def test_a_policy_that_changes_nothing_says_why_in_truth() -> None:
     """Issue 26: `square-root` without a service time said "no rate" at 120/s; late figures were "missing" to others."""
     fine = Seen(0.0, 2.0, 4, 4, 120.0, 120.0, 0.5, 0.5, 1.0, 0.0, 0.1)
     assert SquareRoot()(fine, None)[0] == Set(
-        why="no service time (give service_s in [options], or a model): no change"
+        reason="no service time (give service_s in [options], or a model): no change"
     )
     policies = {"rate_per_s": SquareRoot(service_s=0.05), "utilisation": Hpa(), "in_system": Kpa()}
     for name, decide in policies.items():
         for broken, why in [
-            (replace(fine, late=True), "metrics are late: no change"),
+            (replace(fine, metrics_late=True), "metrics are late: no change"),
             (replace(fine, **{name: None}), f"{name} is missing: no change"),
             (replace(fine, **{name: math.nan}), f"{name} is nan: no change"),
             (replace(fine, **{name: -1.0}), f"{name} is -1.0: no change"),
         ]:
-            assert decide(broken, None)[0] == Set(why=why)
-    assert Hpa()(replace(fine, ready=0), None)[0] == Set(why="no worker is ready: no change")
+            assert decide(broken, None)[0] == Set(reason=why)
+    assert Hpa()(replace(fine, ready_workers=0), None)[0] == Set(reason="no worker is ready: no change")
 
 
 def test_the_least_capacity_by_the_closed_form() -> None:
@@ -170,11 +170,11 @@ def test_a_stalled_backend_makes_cpu_fall_and_ours_takes_nothing_away() -> None:
     ours = simulate(ModelPolicy(limit_s=0.8), pool(), load, 1, rails=WIDE, objective="p99 < 800ms")
 
     def workers(run: Any, at_s: float) -> int:
-        return next(one.workers for one in run.log if one.seen.at_s >= at_s)
+        return next(one.workers for one in run.log if one.observed.window_end_s >= at_s)
 
-    assert min(one.seen.cpu for one in cpu.log if 104 < one.seen.at_s < 150) < 0.5
-    assert min(one.workers for one in cpu.log if 100 < one.seen.at_s <= 160) < workers(cpu, 100)
-    assert min(one.workers for one in ours.log if 100 < one.seen.at_s <= 160) >= workers(ours, 100)
+    assert min(one.observed.cpu for one in cpu.log if 104 < one.observed.window_end_s < 150) < 0.5
+    assert min(one.workers for one in cpu.log if 100 < one.observed.window_end_s <= 160) < workers(cpu, 100)
+    assert min(one.workers for one in ours.log if 100 < one.observed.window_end_s <= 160) >= workers(ours, 100)
     assert workers(ours, 120) >= 150 * 0.2  # 30 erlangs are held, of which 7.5 are on the CPU
 
 
@@ -191,7 +191,7 @@ def test_a_bottleneck_downstream_ends_the_adding() -> None:
         downstream=below,
     )
     most = max(one.workers for one in ours.log)
-    assert any("the limit is elsewhere" in one.why for one in ours.log)
+    assert any("the limit is elsewhere" in one.reason for one in ours.log)
     assert most < 120
     assert ours.log[-1].workers <= most
 
@@ -200,9 +200,9 @@ def test_a_restart_with_an_empty_history_takes_nothing_away() -> None:
     policy, seen = ModelPolicy(), Seen(2, 2, 30, 30, 100, 100, 5 / 30, 5 / 30, 5, 0, 0.05)
     state = None
     for k in range(29):
-        answer, state = policy(Seen(**{**seen.to_dict(), "at_s": 2.0 * (k + 1)}), state)
+        answer, state = policy(Seen(**{**seen.to_dict(), "window_end_s": 2.0 * (k + 1)}), state)
         assert answer.workers == 30
-    assert (policy(Seen(**{**seen.to_dict(), "at_s": 64.0}), state)[0].workers or 0) < 15
+    assert (policy(Seen(**{**seen.to_dict(), "window_end_s": 64.0}), state)[0].workers or 0) < 15
 
 
 def test_made_and_read_loads(tmp_path: Path) -> None:
