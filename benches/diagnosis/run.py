@@ -34,8 +34,9 @@ def row(service: PlantedService, with_fit: bool) -> dict[str, Any]:
         "limit": service.limit, "seed": service.seed, "verdict": verdict, "said": found.kind, "hidden": service.hidden, "how": service.how,
         "full_per_s": service.full_per_s, "top": service.rates[-1] / service.full_per_s, "levels": len(service.rates),
         "cores": service.cores, "law": service.law, "computes": service.computes, "contention": service.contention, "pool": service.pool,
-        "queue": "" if found.queue is None else "{:.2f}-{:.2f}".format(*found.queue), "busy": str(dict(found.resources)),
-        "sentence": found.sentence, "next": found.next,
+        "queue": "" if found.utilisation_by_waiting is None else "{:.2f}-{:.2f}".format(*found.utilisation_by_waiting),
+        "busy": str(dict(found.busy_shares)),
+        "sentence": found.sentence, "next": found.next_step,
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from sojourn.compare import Comparison, MetricComparison
 from sojourn.control.decision import Decision, Seen
 from sojourn.control.over_hours import PolicyOverHours, PolicyWindow
 from sojourn.control.replay import Replayed
+from sojourn.diagnosis import Diagnosis, LoadLevel
 from sojourn.diagnosis.oscillation import Oscillation
 from sojourn.errors import InputError
 from sojourn.fit.fitted_model_data import FittedModelData
@@ -114,6 +115,11 @@ FIELDS = {
     (Finding, "sure"): ("certainty", "likely"),
     (Finding, "said"): ("found", "5 of 7"),
     (Finding, "means"): ("meaning", "nothing"),
+    (Diagnosis, "next"): ("next_step", "measure again"),
+    (Diagnosis, "queue"): ("utilisation_by_waiting", (0.2, 0.4)),
+    (Diagnosis, "full_per_s"): ("saturation_rate_per_s", (90.0, 80.0, None)),
+    (Diagnosis, "resources"): ("busy_shares", {"cpu": 0.5}),
+    (Diagnosis, "changing"): ("changing_times", "longer"),
     (Observation, "unknown"): ("missing_values", ("think time",)),
 }
 RESULTS: list[type[Any]] = [
@@ -121,6 +127,7 @@ RESULTS: list[type[Any]] = [
     Oscillation, PlannedConfiguration, PolicyOverHours, PolicyWindow, Replayed, Trial, Balance, Merged, Priority, Plan, Step,
     sj.FittedModel,
 ]  # fmt: skip
+LEVEL = LoadLevel(10.0, 10.0, 0.1, users=2)
 # what they cannot be made without
 NEEDED: dict[type[Any], dict[str, Any]] = {
     sj.ParameterFromRuns: {"metric": "throughput"},
@@ -130,6 +137,7 @@ NEEDED: dict[type[Any], dict[str, Any]] = {
         "numbers": {},
     },
     Observation: {"source": "x", "tool": "wrk"},
+    Diagnosis: {"kind": "disk", "name": "vda", "sentence": "", "next_step": "", "top": LEVEL, "first": LEVEL},
 }  # fmt: skip
 
 

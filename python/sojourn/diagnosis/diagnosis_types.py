@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sojourn.former_keyword import former_field
 from sojourn.runs.pauses import Pauses
 
 Rate: TypeAlias = tuple[float, float | None, float | None]  # value, low, high, 1/s
@@ -44,25 +45,32 @@ class LoadLevel:
     pauses: Pauses | None = None
 
 
+@former_field(
+    next="next_step",
+    queue="utilisation_by_waiting",
+    full_per_s="saturation_rate_per_s",
+    resources="busy_shares",
+    changing="changing_times",
+)
 @dataclass(frozen=True)
 class Diagnosis:
-    """`kind` of the limit and its `name`; `sentence` says both with the figures, `next` what to measure then.
+    """`kind` of the limit and its `name`; `sentence` says both with the figures, `next_step` what to measure then.
 
-    top: the level it is about. queue: least and most utilisation that the response times allow, or None. full_per_s: where
-    the limit is reached; None where nobody knows. changing: a time of a request that is another at another load, in words; pauses: of the
-    service, in words."""
+    top: the level it is about. utilisation_by_waiting: least and most that the response times allow, or None. saturation_rate_per_s:
+    where the limit is reached; None where nobody knows. busy_shares: by resource. changing_times: a time of a request that is another at
+    another load, in words; pauses: of the service, in words."""
 
     kind: Kind
     name: str
     sentence: str
-    next: str
+    next_step: str
     top: LoadLevel
     first: LoadLevel
-    queue: tuple[float, float] | None = None
-    full_per_s: Rate | None = None
-    resources: Mapping[str, float] = field(default_factory=dict)
-    changing: str = ""
+    utilisation_by_waiting: tuple[float, float] | None = None
+    saturation_rate_per_s: Rate | None = None
+    busy_shares: Mapping[str, float] = field(default_factory=dict)
+    changing_times: str = ""
     pauses: str = ""
 
     def __str__(self) -> str:
-        return f"{self.sentence}; next: {self.next}"
+        return f"{self.sentence}; next: {self.next_step}"

@@ -151,9 +151,9 @@ def relief(one: WatchedResource) -> str:
 def table(found: Mapping[str, Diagnosis]) -> list[dict[str, object]]:
     """For programs: a row a setting of the service."""
     return [
-        {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next_step": one.next,
-         "utilisation_by_waiting": one.queue, "saturation_rate_per_s": one.full_per_s, "busy_shares": dict(one.resources),
-         "changing_times": one.changing, "pauses": one.pauses, "summary": summary(one)}
+        {"setting": setting, "kind": one.kind, "name": one.name, "sentence": one.sentence, "next_step": one.next_step,
+         "utilisation_by_waiting": one.utilisation_by_waiting, "saturation_rate_per_s": one.saturation_rate_per_s,
+         "busy_shares": dict(one.busy_shares), "changing_times": one.changing_times, "pauses": one.pauses, "summary": summary(one)}
         for setting, one in found.items()
     ]  # fmt: skip
 
@@ -168,13 +168,13 @@ def lines(found: Mapping[str, Diagnosis]) -> list[str]:
     return [
         *told,
         f"{UNKNOWN} at {len(silent)} of {len(found)} settings; at the first{silent[0].sentence.removeprefix(UNKNOWN)}",
-        f"  next: {silent[0].next}",
+        f"  next: {silent[0].next_step}",
     ]
 
 
 def _told(setting: str, one: Diagnosis) -> list[str]:
-    beside = [f"  {text}" for text in (one.changing, one.pauses) if text]
-    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", *beside, f"  next: {one.next}"]
+    beside = [f"  {text}" for text in (one.changing_times, one.pauses) if text]
+    return [f"{f'{setting}: ' if setting else ''}{one.sentence}", *beside, f"  next: {one.next_step}"]
 
 
 def summary(found: Diagnosis) -> str:
@@ -185,9 +185,9 @@ def summary(found: Diagnosis) -> str:
     )
     parts = [f"{grown} {'at ' if first is top else ''}{at(top)}"]
     parts += [f"{top.users and per_second(top.throughput_per_s)}"] if top.users else []
-    if found.resources:
-        name = found.name if found.name in found.resources else max(found.resources, key=lambda n: found.resources[n])
-        parts.append(f"{name} {percent(found.resources[name], 0)} busy")
-    if found.full_per_s is not None:
-        parts.append(f"full near {interval(*found.full_per_s, '1/s')}")
+    if found.busy_shares:
+        name = found.name if found.name in found.busy_shares else max(found.busy_shares, key=lambda n: found.busy_shares[n])
+        parts.append(f"{name} {percent(found.busy_shares[name], 0)} busy")
+    if found.saturation_rate_per_s is not None:
+        parts.append(f"full near {interval(*found.saturation_rate_per_s, '1/s')}")
     return ", ".join(parts)

@@ -68,7 +68,7 @@ def axis_label(runs: Sequence[RunFolder]) -> str:
 def _full(groups: Mapping[str, Table], found: Mapping[str, Diagnosis]) -> list[float]:
     """Where a limit is reached, if that is not far beyond what was measured."""
     most = max(load for rows in groups.values() for load, _ in rows)
-    ends = [one.full_per_s[0] for one in found.values() if one.full_per_s is not None]
+    ends = [one.saturation_rate_per_s[0] for one in found.values() if one.saturation_rate_per_s is not None]
     return [end for end in ends if end < 1.5 * most]
 
 

@@ -49,8 +49,8 @@ def _numbers(found: Mapping[str, Diagnosis]) -> tuple[tuple[str, str], ...]:
     (one,) = found.values()
     top = one.top
     told = [(seconds(top.response_s), f"mean response time at {per_second(top.throughput_per_s)}")]
-    if one.full_per_s is not None:
-        told.append((interval(*one.full_per_s, "1/s"), "where it is full"))
+    if one.saturation_rate_per_s is not None:
+        told.append((interval(*one.saturation_rate_per_s, "1/s"), "where it is full"))
     return tuple(told)
 
 

@@ -74,11 +74,11 @@ def test_a_lock_where_cores_are_less_busy_than_the_queue_is_full() -> None:
     """One server of 10 ms, full at 100/s, 77 % at 77/s; two cores at 51 %."""
     found = diagnose_levels(series(QUEUES["M/M/1"], WatchedResource("cores 0-1", "cores", 0.51)))
     assert found.kind == "unseen" and "a lock, a pool" in found.sentence and "cores 0-1 are 51 % busy" in found.sentence
-    assert found.queue is not None and found.queue[0] <= 0.77 <= found.queue[1]
-    assert found.full_per_s is not None
-    _, low, high = found.full_per_s
+    assert found.utilisation_by_waiting is not None and found.utilisation_by_waiting[0] <= 0.77 <= found.utilisation_by_waiting[1]
+    assert found.saturation_rate_per_s is not None
+    _, low, high = found.saturation_rate_per_s
     assert low is not None and high is not None and low <= 100 <= high
-    assert "workers" in found.next
+    assert "workers" in found.next_step
 
 
 def test_cores_that_are_as_busy_as_the_queue_is_full() -> None:
@@ -86,10 +86,10 @@ def test_cores_that_are_as_busy_as_the_queue_is_full() -> None:
         series(QUEUES["M/M/2"], WatchedResource("cores 0-1", "cores", 0.77), WatchedResource("disk vda", "disk", 0.3))
     )
     assert (found.kind, found.name) == ("cores", "cores 0-1")
-    assert found.full_per_s is not None and found.full_per_s[0] == pytest.approx(100)
+    assert found.saturation_rate_per_s is not None and found.saturation_rate_per_s[0] == pytest.approx(100)
     assert "77 % busy at 77.0 /s" in found.sentence and "full at 100 /s" in found.sentence
     first, last = (f"{1e3 * mmm(rate, 0.02, 2):.1f} ms" for rate in (10, 77))
-    _, low, high = found.full_per_s
+    _, low, high = found.saturation_rate_per_s
     assert low is not None and high is not None and low <= 100 <= high <= 77 / 0.5  # the queue is at least half full
     assert summary(found).startswith(f"{first} → {last} up to 77.0 /s, cores 0-1 77 % busy, full near 100 /s (")
 
@@ -118,7 +118,7 @@ def test_more_comes_than_leaves() -> None:
     over = replace(levels[-1], offered_per_s=130.0, throughput_per_s=100.0, response_s=3.0)
     found = diagnose_levels([*levels, over])
     assert found.kind == "unseen" and "more requests arrive than leave" in found.sentence
-    assert found.full_per_s is not None and found.full_per_s[0] == 100.0
+    assert found.saturation_rate_per_s is not None and found.saturation_rate_per_s[0] == 100.0
     full = replace(over, resources=(WatchedResource("cores 0-1", "cores", 0.96),))
     assert diagnose_levels([*levels, full]).kind == "cores"
 
@@ -157,10 +157,11 @@ def test_users_who_bring_no_more_throughput() -> None:
     cores = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 1.0)) for n in many)
     assert cores.kind == "cores" and "more users bring no more throughput" in cores.sentence
     lock = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 0.5)) for n in many)
-    assert lock.kind == "unseen" and lock.full_per_s is not None and lock.full_per_s[0] == pytest.approx(50, rel=0.01)
+    assert lock.kind == "unseen" and lock.saturation_rate_per_s is not None and lock.saturation_rate_per_s[0] == pytest.approx(50, rel=0.01)
     few = diagnose_levels(closed(n, 0.02, 1.0, WatchedResource("cores 0-1", "cores", 0.5)) for n in (2, 5, 10))
-    assert few.kind == "unknown" and "more users" in few.next
-    assert few.queue is not None and few.queue[0] <= few.top.throughput_per_s * 0.02, "a bound: never above the truth"
+    assert few.kind == "unknown" and "more users" in few.next_step
+    assert few.utilisation_by_waiting is not None
+    assert few.utilisation_by_waiting[0] <= few.top.throughput_per_s * 0.02, "a bound: never above the truth"
 
 
 def test_where_no_error_is_known_nothing_is_told_by_it() -> None:
@@ -170,8 +171,8 @@ def test_where_no_error_is_known_nothing_is_told_by_it() -> None:
     assert diagnose_levels([*known[:-1], last]).kind == "unseen"
     assert diagnose_levels([*known[:-1], replace(last, throughput_error=None)]).kind == "unknown"
     slow = series(QUEUES["M/M/1"], rates=(10, 25, 40, 55, 70, 85))
-    assert diagnose_levels(slow).queue is not None
-    assert diagnose_levels(replace(level, response_error=None) for level in slow).queue is None
+    assert diagnose_levels(slow).utilisation_by_waiting is not None
+    assert diagnose_levels(replace(level, response_error=None) for level in slow).utilisation_by_waiting is None
 
 
 def test_no_interval_of_a_run_is_no_error_of_a_level(tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ def test_no_level_and_one() -> None:
     with pytest.raises(InputError, match="no level"):
         diagnose_levels([])
     found = diagnose_levels(series(QUEUES["M/M/1"], rates=(20.0,)))
-    assert found.kind == "unknown" and "one level" in found.sentence and "four levels" in found.next
+    assert found.kind == "unknown" and "one level" in found.sentence and "four levels" in found.next_step
 
 
 POOL = """
@@ -219,8 +220,8 @@ def test_simulated_services(tmp_path: Path, text: str, kind: str, name: str) -> 
         as_run(replaced(model, {"classes.user.rate_per_s": rate}), tmp_path / f"rate-{rate}", until_s=120, seed=seed)
     found = diagnose([tmp_path])[""]
     assert found.kind == kind and name in found.name, str(found)
-    assert found.full_per_s is not None and found.full_per_s[0] == pytest.approx(200, rel=0.15)
-    assert found.queue is not None and found.queue[0] <= 0.85 <= found.queue[1]
+    assert found.saturation_rate_per_s is not None and found.saturation_rate_per_s[0] == pytest.approx(200, rel=0.15)
+    assert found.utilisation_by_waiting is not None and found.utilisation_by_waiting[0] <= 0.85 <= found.utilisation_by_waiting[1]
 
 
 def test_simulated_users(tmp_path: Path) -> None:
@@ -233,7 +234,7 @@ def test_simulated_users(tmp_path: Path) -> None:
                tmp_path / f"users-{users}", until_s=200, seed=seed)  # fmt: skip
     found = diagnose([tmp_path])[""]
     assert (found.kind, found.name) == ("station", "cpu") and "220 users" in found.sentence, str(found)
-    assert found.full_per_s is not None and found.full_per_s[0] == pytest.approx(100, rel=0.05)
+    assert found.saturation_rate_per_s is not None and found.saturation_rate_per_s[0] == pytest.approx(100, rel=0.05)
 
 
 def run(path: Path, rate: float, **more: Any) -> None:
@@ -268,7 +269,7 @@ def test_run_folders(tmp_path: Path) -> None:
     assert {setting: one.kind for setting, one in found.items()} == {"": "disk", "workers = 4": "unseen"}
     assert found[""].name == "disk vda" and found[""].top.throughput_per_s == 85.0
     # what was watched counts, not the cores with all that runs on them: 4 ms at 85/s on two cores
-    assert found["workers = 4"].resources == {"CPU of process 7": pytest.approx(0.17)}
+    assert found["workers = 4"].busy_shares == {"CPU of process 7": pytest.approx(0.17)}
     with pytest.raises(RunFolderError):
         diagnose([tmp_path / "nowhere"])
 

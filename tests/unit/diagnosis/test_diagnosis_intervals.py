@@ -45,11 +45,11 @@ def test_where_a_fitted_model_is_full_counts_for_more_than_the_law() -> None:
     """A lock that holds longer the more wait for it, full at 532/s: from what it takes at 40/s the law said 1 958/s."""
     few = levels(0.011, 0.02, (10, 20, 30, 40))
     found = diagnose_levels(few, 532.0)
-    assert found.full_per_s == (532.0, None, None) and "full at 532 /s" in found.next and "up to 505 /s" in found.next
-    surer = diagnose_levels(few, (532.0, 480.0, 590.0)).next
+    assert found.saturation_rate_per_s == (532.0, None, None) and "full at 532 /s" in found.next_step and "up to 505 /s" in found.next_step
+    surer = diagnose_levels(few, (532.0, 480.0, 590.0)).next_step
     assert "up to 480 /s" in surer, "never beyond the lower end of where the model is full"
-    assert "up to 80 /s" in diagnose_levels(few).next, "without a model no more than twice what was measured"
-    assert "fitted" not in diagnose_levels(few).next and diagnose_levels(few, 39.0) == diagnose_levels(few)
+    assert "up to 80 /s" in diagnose_levels(few).next_step, "without a model no more than twice what was measured"
+    assert "fitted" not in diagnose_levels(few).next_step and diagnose_levels(few, 39.0) == diagnose_levels(few)
     full = levels(0.02, 0.95, (10, 25, 40, 55, 70, 95))
     assert (
         "would be full at 100 /s; by the fitted model the service is full at 107 /s"
@@ -65,10 +65,10 @@ def test_a_few_users_are_advised_where_rates_did_not_tell_saturation() -> None:
 
 
 def test_four_levels_that_are_there_are_not_asked_for_again() -> None:
-    told = diagnose_levels(levels(0.011, 0.02, (10, 15, 20, 30, 40))).next
+    told = diagnose_levels(levels(0.011, 0.02, (10, 15, 20, 30, 40))).next_step
     assert "four levels" not in told and told.startswith("measure at higher rates, up to 80 /s")
-    assert "four levels" in diagnose_levels(levels(0.011, 0.02, (10, 40))).next
-    near = diagnose_levels(levels(0.011, 0.45, (10, 15, 20, 30, 40)), (60.0, 41.0, 90.0)).next
+    assert "four levels" in diagnose_levels(levels(0.011, 0.02, (10, 40))).next_step
+    near = diagnose_levels(levels(0.011, 0.45, (10, 15, 20, 30, 40)), (60.0, 41.0, 90.0)).next_step
     assert "run longer, or more often" in near, "where the model may be full at 41/s, 40/s is as far as one goes"
 
 
@@ -95,12 +95,12 @@ def test_a_time_that_changes_with_the_load_is_said() -> None:
     falling = [replace(level, resources=(WatchedResource("cores 0-1", "cores", rate * cpu_s / 2),))
                for level, rate, cpu_s in zip(levels(0.011, 0.1, rates), rates, served, strict=True)]  # fmt: skip
     found = diagnose_levels(falling)
-    assert found.changing.startswith(
+    assert found.changing_times.startswith(
         "a request takes 20 % less of cores 0-1 at 300 /s than at 50.0 /s (1.40 ms, 1.75 ms)"
     ), found
-    assert "falls with the load" in found.changing
-    assert lines({"": found})[1].strip() == found.changing and len(lines({"": found})) == 3
-    assert diagnose_levels(levels(0.011, 0.5, rates)).changing == "" == diagnose_levels(falling[:2]).changing
+    assert "falls with the load" in found.changing_times
+    assert lines({"": found})[1].strip() == found.changing_times and len(lines({"": found})) == 3
+    assert diagnose_levels(levels(0.011, 0.5, rates)).changing_times == "" == diagnose_levels(falling[:2]).changing_times
 
 
 def test_where_the_queue_cannot_tell_a_fitted_model_does() -> None:
