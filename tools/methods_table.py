@@ -82,7 +82,9 @@ def choice_table(models: dict[str, Model]) -> str:
     for name, model in models.items():
         fits = [m for m in all_methods().values() if not reason(m, model)]
         taken = chosen(model)
-        rest = sorted((m for m in fits if m.name != taken), key=lambda m: (m.on_request_only, not m.exact, m.rank, m.name))
+        rest = sorted(
+            (m for m in fits if m.name != taken), key=lambda m: (m.on_request_only, not m.exact, m.rank, m.name)
+        )
         others = ", ".join(tag(m) for m in rest) or "–"
         rows.append((link(name), about(name), f"**{taken}**" if taken else "none: simulate", others))
     return table(("example", "what it is", "`auto` takes", "also apply"), rows)

@@ -90,7 +90,10 @@ def comparison(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                         "half_width": None if one.low is None or one.high is None else (one.high - one.low) / 2,
                     })  # fmt: skip
         needed += again(
-            service, seed, blocks, compare_values(values(a[:5], blocks), values(b[:5], blocks))["mean"].further_runs_needed
+            service,
+            seed,
+            blocks,
+            compare_values(values(a[:5], blocks), values(b[:5], blocks))["mean"].further_runs_needed,
         )
     return rows, needed
 

@@ -125,7 +125,9 @@ def prediction(one_core: float) -> dict[str, Any]:
 def controlled(place: NamespaceBackend, lanes: list[dict[str, Any]], said: dict[str, Any], folder: Path) -> Any:
     """The load under control; its requests."""
     policy = folder / "policy.toml"
-    choices = [f'{{ packet_steering = "{name}", carries_per_s = {rate} }}' for name, rate in said["carries_per_s"].items()]
+    choices = [
+        f'{{ packet_steering = "{name}", carries_per_s = {rate} }}' for name, rate in said["carries_per_s"].items()
+    ]
     policy.write_text(
         'policy = "configurations"\nobjective = "p99 < 50ms"\n[rails]\nsettings = ["packet_steering"]\n[options]\n'
         f"period_s = {PERIOD_S}\nhold_s = {HOLD_S}\nchoices = [{', '.join(choices)}]\n"

@@ -176,7 +176,10 @@ def test_each_former_field_of_a_result_leads_to_one_of_today(kind: type[Any]) ->
     assert formers and not today & set(formers)
     nothing = object.__new__(kind)
     for former in formers:
-        with pytest.warns(DeprecationWarning, match=rf"{kind.__name__}\.{former} is now ") as told, suppress(AttributeError):
+        with (
+            pytest.warns(DeprecationWarning, match=rf"{kind.__name__}\.{former} is now ") as told,
+            suppress(AttributeError),
+        ):
             getattr(nothing, former)
         present = str(told[0].message).rpartition(" ")[2]
         assert present in today or isinstance(vars(kind).get(present), property), former

@@ -24,9 +24,8 @@ def kv_proxy(
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 1024,
     max_value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
     max_key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
-    max_total_buffer_bytes: Annotated[
-        int, typer.Option(help="buffers of all connections together, at most")
-    ] = 256 << 20,
+    max_total_buffer_bytes: Annotated[int, typer.Option(help="buffers of all connections together, at most")] = 256
+    << 20,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
     server_timeout: Annotated[float, typer.Option(help="time limit for a server's answer, s")] = 1.0,
     connect_timeout: Annotated[float, typer.Option(help="time limit to connect to a server, s")] = 1.0,

@@ -71,7 +71,8 @@ def _between(runs: Sequence[CapacityRun], why: str) -> tuple[RateInterval | None
     a stated probability, so that it has no upper end."""
     bad = min((one.rate_per_s for one in runs if one.valid and one.objective_met is False), default=None)
     good = max(
-        (one.rate_per_s for one in runs if one.objective_met and one.valid and one.rate_per_s < (bad or 1e300)), default=None
+        (one.rate_per_s for one in runs if one.objective_met and one.valid and one.rate_per_s < (bad or 1e300)),
+        default=None,
     )
     said = why or f"{len(runs)} runs are too few for a model"
     if good is not None and bad is not None:

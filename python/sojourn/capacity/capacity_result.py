@@ -119,7 +119,9 @@ class Capacity:
             line = f": {self.commands[settings]}" if settings in self.commands else ""
             found.append(f"with {settings}: {one.text(self.level)}, not yet measured{line}")
         found += self.notes
-        count = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}, {seconds(self.elapsed_s)}, {self.requests} requests"
+        count = (
+            f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}, {seconds(self.elapsed_s)}, {self.requests} requests"
+        )
         found.append(f"{count}; {self.stop_reason}")
         return found
 

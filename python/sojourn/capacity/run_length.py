@@ -50,7 +50,9 @@ def lacking_s(
 def _binding(run: CapacityRun, objectives: Sequence[Objective]) -> Objective | None:
     """The one that the run is nearest to its limit of, or furthest beyond."""
     above = [one for one in objectives if one.relation.startswith("<") and one.limit > 0] or objectives
-    return max(above, key=lambda one: (run.objective_values.get(one.figure) or 0.0) / max(one.limit, LEAST_LIMIT), default=None)
+    return max(
+        above, key=lambda one: (run.objective_values.get(one.figure) or 0.0) / max(one.limit, LEAST_LIMIT), default=None
+    )
 
 
 def _told_a_second(fitted: FittedModel, run: CapacityRun, length_s: float, one: Objective | None) -> float:

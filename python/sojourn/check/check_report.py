@@ -56,7 +56,8 @@ def check_document(found: CheckResult) -> Document:
     """The verdict, the findings and the loads as tables."""
     grave = [one for one in found.findings if one.severity != "note"]
     rows = tuple(
-        (one.title, one.severity, one.certainty, one.source, one.found, one.meaning, one.remedy) for one in found.findings
+        (one.title, one.severity, one.certainty, one.source, one.found, one.meaning, one.remedy)
+        for one in found.findings
     )
     findings = Table("", ("law", "severity", "how sure", "file", "found", "what it means", "what to do"), rows)
     loads = Table(

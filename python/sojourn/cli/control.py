@@ -246,7 +246,9 @@ def _replay(policy: Policy, folder: Path, workers: int | None, as_json: bool) ->
         if not one.same:
             it = one.decision
             out.print(
-                f"{it.observed.window_end_s:g} s: {it.workers} instead of {one.recorded_workers}: {it.reason}", markup=False, soft_wrap=True
+                f"{it.observed.window_end_s:g} s: {it.workers} instead of {one.recorded_workers}: {it.reason}",
+                markup=False,
+                soft_wrap=True,
             )
     same = sum(one.same for one in found)
     out.print(f"{same} of {len(found)} decisions as recorded", markup=False)

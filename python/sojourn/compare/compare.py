@@ -71,7 +71,9 @@ def compare_values(
     by_exchange = [
         said
         for one in found
-        if one.part_of_verdict and not one.equivalent and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
+        if one.part_of_verdict
+        and not one.equivalent
+        and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
     ]
     return Comparison(
         names, verdict, found, margin, level, runs.design, runs.counts, runs.compared,

@@ -127,7 +127,10 @@ class Comparison:
             if len(self.judged) > 1
             else ""
         )
-        found = [self.first_line(), f"{self.run_order}{f'; {self.other_differences}' if self.other_differences else ''}"]
+        found = [
+            self.first_line(),
+            f"{self.run_order}{f'; {self.other_differences}' if self.other_differences else ''}",
+        ]
         return [*found, f"the verdict is about {about}{many}{others}", *self.notes]
 
     def __str__(self) -> str:

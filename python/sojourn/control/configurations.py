@@ -83,4 +83,6 @@ class Configurations(BaseModel):
         elif wanted > now:
             why = f"{self.choices[now].named()} would be enough now; {choice.named()} was needed in the last {self.hold_s:g} s"
         after = ConfigurationsState(rates, (*needed, (seen.window_end_s, now)))
-        return Set(choice.workers, why, cap=choice.cap, cores=choice.cores, packet_steering=choice.packet_steering), after
+        return Set(
+            choice.workers, why, cap=choice.cap, cores=choice.cores, packet_steering=choice.packet_steering
+        ), after

@@ -136,10 +136,14 @@ class Hpa(BaseModel):
     def __call__(self, seen: Seen, state: HpaState | None) -> tuple[Set, HpaState]:
         """A decision of a window, in which all ready workers are busy alike."""
         value, lack = getattr(seen, self.metric), seen.lack(self.metric)
-        pods = [Pod(None if lack else value)] * seen.ready_workers + [Pod(0.0, ready=False)] * (seen.workers - seen.ready_workers)
+        pods = [Pod(None if lack else value)] * seen.ready_workers + [Pod(0.0, ready=False)] * (
+            seen.workers - seen.ready_workers
+        )
         asked = proposed(pods, self.target, seen.workers, self._tolerance) if pods else None
         if asked is None:
-            return Set(reason=f"{lack or 'no worker is ready'}: no change"), state or _begun(seen.workers, seen.window_end_s)
+            return Set(reason=f"{lack or 'no worker is ready'}: no change"), state or _begun(
+                seen.workers, seen.window_end_s
+            )
         wanted, after = self.behave(asked, seen.workers, seen.window_end_s, state)
         why = f"{self.metric} {value:.2f} against {self.target:g} asks for {asked}"
         return Set(wanted, why if wanted == asked else f"{why}, stabilisation and policies allow {wanted}"), after

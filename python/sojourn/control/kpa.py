@@ -49,7 +49,11 @@ class Kpa(BaseModel):
         """A decision of a window, by the mean number of requests in the system."""
         ready = max(seen.ready_workers, 1)
         if state is None:  # no history: more than one worker may be there for a reason
-            state = KpaState((), seen.window_end_s if seen.ready_workers > 1 else None, seen.ready_workers if seen.ready_workers > 1 else 0)
+            state = KpaState(
+                (),
+                seen.window_end_s if seen.ready_workers > 1 else None,
+                seen.ready_workers if seen.ready_workers > 1 else 0,
+            )
         if lack := seen.lack("in_system"):
             return Set(reason=f"{lack}: no change"), state
         samples = (
@@ -59,7 +63,9 @@ class Kpa(BaseModel):
         stable, panic = (
             _mean(samples, seen.window_end_s, length) for length in (self.stable_s, self.stable_s * self.panic_share)
         )
-        wanted, after = self.scale(stable, panic, ready, seen.window_end_s, KpaState(samples, state.panic_s, state.reached))
+        wanted, after = self.scale(
+            stable, panic, ready, seen.window_end_s, KpaState(samples, state.panic_s, state.reached)
+        )
         mode = "panic" if after.panic_s is not None else "stable"
         why = f"{mode}: concurrency {stable:.1f} over {self.stable_s:g} s, {panic:.1f} over {self.stable_s * self.panic_share:g} s"
         return Set(min(max(wanted, self.least), self.most), f"{why} at {self.target:g} a worker"), after

@@ -34,9 +34,7 @@ MEAN_S, SEEN_FULL = 1.0, 0.1
 ROUNDING = 0.2  # of a sample: counters go in steps of 4 or 10 ms, and may show more than all the time
 
 
-@former_field(
-    why="reason", full="share_of_samples_full", seen_full="share_of_seconds_full", mean="mean_busy_share"
-)
+@former_field(why="reason", full="share_of_samples_full", seen_full="share_of_seconds_full", mean="mean_busy_share")
 @dataclass(frozen=True)
 class Oscillation:
     """What two busy shares in time say. `verdict`: `none`, `hidden`, `visible`, `too_short`; `reason`: in words.
@@ -145,7 +143,7 @@ def _means(shares: Array, interval_s: float) -> Array:
 
 def _judged(
     names: tuple[str, str], samples: int, interval_s: float, r: float, p: float | None,
-    share_of_samples_full: tuple[float, ...], seen: float,
+    full: tuple[float, ...], seen: float,
 ) -> tuple[Verdict, str]:  # fmt: skip
     """The verdict, and the conditions that decided it."""
     if p is None or samples < LEAST_SAMPLES or samples * interval_s < LEAST_S - interval_s / 2:

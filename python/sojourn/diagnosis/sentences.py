@@ -186,7 +186,11 @@ def summary(found: Diagnosis) -> str:
     parts = [f"{grown} {'at ' if first is top else ''}{at(top)}"]
     parts += [f"{top.users and per_second(top.throughput_per_s)}"] if top.users else []
     if found.busy_shares:
-        name = found.name if found.name in found.busy_shares else max(found.busy_shares, key=lambda n: found.busy_shares[n])
+        name = (
+            found.name
+            if found.name in found.busy_shares
+            else max(found.busy_shares, key=lambda n: found.busy_shares[n])
+        )
         parts.append(f"{name} {percent(found.busy_shares[name], 0)} busy")
     if found.saturation_rate_per_s is not None:
         parts.append(f"full near {interval(*found.saturation_rate_per_s, '1/s')}")

@@ -73,7 +73,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             tuple((float(w), parse(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
             tuple(map(float, table["factors"])) if "factors" in table else None,
             table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
-            tuple(parse(text, path, make) for text in table.get("models_of_other_runs", table.get("elsewhere", ()))),
+            tuple(parse(text, path, make) for text in table.get("models_of_other_runs") or table.get("elsewhere") or ()),
             {name: tuple(map(float, slopes)) for name, slopes in table.get("growth", {}).items()},
             _range(table["loads"]) if "loads" in table else None,
             ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),

@@ -77,7 +77,10 @@ def validate(
         for key, measured, error in _measured(fitted, run, _servers(fitted, point)):
             if (row := told.get(key)) is not None:
                 half = _half(error, spread.get(key), level)
-                beside = {"arrival_rate_per_s": came, "predicted_at_asked_rate": asked[key]["value"] if key in asked else None}
+                beside = {
+                    "arrival_rate_per_s": came,
+                    "predicted_at_asked_rate": asked[key]["value"] if key in asked else None,
+                }
                 rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:
         raise InputError(
@@ -135,7 +138,9 @@ def at_asked_rates(found: pl.DataFrame) -> str:
     if rows.is_empty():
         return ""
     off = float((rows["arrival_rate_per_s"] / rows["rate_per_s"] - 1).abs().max())  # type: ignore[arg-type]
-    error = rows.select((pl.col("predicted_at_asked_rate") / pl.col("measured") - 1).abs().fill_null(math.inf)).to_series()
+    error = rows.select(
+        (pl.col("predicted_at_asked_rate") / pl.col("measured") - 1).abs().fill_null(math.inf)
+    ).to_series()
     median = percent(float(np.median(error.to_numpy())))
     return (
         f"predicted at the achieved rates, at most {percent(off)} from the requested "

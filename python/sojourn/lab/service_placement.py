@@ -123,7 +123,9 @@ class ServicePlacement:
             if "packet_steering" in wanted:
                 if wanted["packet_steering"] not in (ONE_CORE, SPREAD) or not self._queues:
                     raise LabError(
-                        repr(wanted["packet_steering"]), "packet_steering", "give 'one core' or 'spread', of a host with NICs"
+                        repr(wanted["packet_steering"]),
+                        "packet_steering",
+                        "give 'one core' or 'spread', of a host with NICs",
                     )
                 for file, mask in zip(self._queues.values(), self._steered(wanted["packet_steering"]), strict=True):
                     os.pwrite(file, mask.encode(), 0)

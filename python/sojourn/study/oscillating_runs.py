@@ -48,7 +48,8 @@ def oscillation_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapp
         count, verdicts = sum(one.oscillating for one in own), ", ".join(sorted({one.verdict for one in own}))
         lines.append(f"{value}: the bottleneck oscillates in {count} of {len(own)} runs ({verdicts})")
         busy, r = (
-            mean_with_interval(np.array(v)) for v in ([one.mean_busy_share[1] for one in own], [one.correlation for one in own])
+            mean_with_interval(np.array(v))
+            for v in ([one.mean_busy_share[1] for one in own], [one.correlation for one in own])
         )
         rows.append((value, f"{count} of {len(own)}", verdicts, *r, *busy))
         truth = plan.system.known(runs[0][0].manifest["factors"])

@@ -72,6 +72,8 @@ def test_the_answer_comes_first_in_a_report() -> None:
 
 
 def test_a_report_without_an_answer() -> None:
-    document = capacity_document(result(rate_per_s=None, saturation_per_s=None, no_answer_reason="no model", runs=()), "http://x/")
+    document = capacity_document(
+        result(rate_per_s=None, saturation_per_s=None, no_answer_reason="no model", runs=()), "http://x/"
+    )
     assert document.verdict[0] == "no model" and document.status == "warn" and document.numbers == ()
     assert "No run was made." in render_html(document)

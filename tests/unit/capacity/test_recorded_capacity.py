@@ -72,7 +72,15 @@ def test_far_beyond_what_was_seen_there_is_no_upper_end(tmp_path: Path) -> None:
 def test_what_surely_met_the_objective_above_the_model(p99_s: float, high: float | None) -> None:
     """Below 50 ms by more than two standard errors, of 2 %, at 900/s: all of 690 to 750/s is too low."""
     seen = CapacityRun(
-        "rate-900", 900.0, 900.0, 0.012, 0.01, {"p99": p99_s, "errors": 0.0}, True, True, objective_value_errors={"p99": 0.02}
+        "rate-900",
+        900.0,
+        900.0,
+        0.012,
+        0.01,
+        {"p99": p99_s, "errors": 0.0},
+        True,
+        True,
+        objective_value_errors={"p99": 0.02},
     )
     found = believed(result(runs=(seen,)), (seen,), "URL")
     assert found.rate_per_s is not None and found.rate_per_s.high == high

@@ -83,8 +83,12 @@ def test_of_models_that_are_averaged() -> None:
 
 
 def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
-    quiet = CapacityRun("quiet", 100.0, 100.0, 0.03, 0.01, {}, True, True, objective_value_errors={"p99": 0.03}, requests=400)
-    noisy = CapacityRun("noisy", 50.0, 50.0, 0.014, 0.5, {}, True, True, objective_value_errors={"p99": 0.5}, requests=400)
+    quiet = CapacityRun(
+        "quiet", 100.0, 100.0, 0.03, 0.01, {}, True, True, objective_value_errors={"p99": 0.03}, requests=400
+    )
+    noisy = CapacityRun(
+        "noisy", 50.0, 50.0, 0.014, 0.5, {}, True, True, objective_value_errors={"p99": 0.5}, requests=400
+    )
     found = as_modelled([quiet, noisy], fitted())
     wanted = (1 + 0.8) / (1 - 0.8) / math.sqrt(400)
     assert found[0].response_error == pytest.approx(wanted, rel=0.1)
@@ -101,7 +105,9 @@ def test_a_run_that_saw_little_waiting_has_the_error_of_the_model() -> None:
 def test_runs_with_records_differ_by_the_model_and_are_as_uncertain_as_they_say_together() -> None:
     """At 80 % a mean of 400 requests has an error of (1 + 0.8)/(1 - 0.8)/20 = 0.45. Half and twice that are as much together."""
     wanted = 0.45
-    one = CapacityRun("a", 100.0, 100.0, 0.03, wanted / 2, {"p99": 0.1}, True, True, requests=400, fastest_tenth_mean_s=0.002)
+    one = CapacityRun(
+        "a", 100.0, 100.0, 0.03, wanted / 2, {"p99": 0.1}, True, True, requests=400, fastest_tenth_mean_s=0.002
+    )
     other = replace(one, name="b", response_error=2 * wanted)
     first, second = as_modelled([one, other], fitted())
     assert first.response_error == second.response_error == pytest.approx(wanted, rel=0.1)

@@ -50,5 +50,7 @@ def test_only_waiting_is_put_right() -> None:
 
 
 def test_the_search_sees_the_figure_put_right() -> None:
-    run = CapacityRun("a", 10.0, 10.0, 0.02, 0.1, {"p99": 0.1, "errors": 0.0}, True, True, short_run_factors={"p99": 1.2})
+    run = CapacityRun(
+        "a", 10.0, 10.0, 0.02, 0.1, {"p99": 0.1, "errors": 0.0}, True, True, short_run_factors={"p99": 1.2}
+    )
     assert figures([run])[0].figures == {"p99": pytest.approx(0.12)}

@@ -36,7 +36,12 @@ def test_each_is_on_the_page_and_its_plain_name_is_not(verb: str) -> None:
 
 
 def test_only_keys_at_their_place_change() -> None:
-    keys = {"front": "pareto_front", "front.met": "objective_met", "steps.from_": "from_value", "steps.choice.chance": "share"}
+    keys = {
+        "front": "pareto_front",
+        "front.met": "objective_met",
+        "steps.from_": "from_value",
+        "steps.choice.chance": "share",
+    }
     answer = {
         "front": [{"settings": {"met": 2, "front": 1}, "met": True}],
         "steps": ({"from_": 1, "choice": {"chance": 0.5}},),

@@ -66,7 +66,10 @@ def test_more_runs_are_told_of_each_condition_and_of_the_side_that_has_fewer() -
         [one for rate in (50, 60, 70, 80) for one in side([f * 0.010, f * 0.014, f * 0.009], rate)] for f in (1, 1.02)
     )
     found = compare_values(a, b)
-    assert f"{found['mean'].further_runs_needed} more runs of each side in each condition would decide" in found.first_line()
+    assert (
+        f"{found['mean'].further_runs_needed} more runs of each side in each condition would decide"
+        in found.first_line()
+    )
     few = compare_values(side([0.010, 0.014, 0.009]), side([0.010, 0.014, 0.009] * 3), names=("old", "new"))
     told = f"{few['mean'].further_runs_needed} more runs of old, and at least as many of new in all, would decide"
     assert told in few.first_line()

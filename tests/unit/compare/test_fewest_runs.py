@@ -68,7 +68,9 @@ def test_two_pairs_of_five_are_no_verdict() -> None:
     assert found.verdict == "cannot tell" and found.run_counts == (2, 2)
     assert one.high is not None and one.high < 0 and not one.differs, "the interval is shown, and no claim made of it"
     assert (
-        one.further_runs_needed is not None and one.further_runs_needed >= 3 and "more runs of each side would decide" in found.first_line()
+        one.further_runs_needed is not None
+        and one.further_runs_needed >= 3
+        and "more runs of each side would decide" in found.first_line()
     )
     assert "at least 5 pairs are needed" in found.notes[0] and "in 50 % of comparisons" in found.notes[0]
 

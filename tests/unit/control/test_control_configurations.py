@@ -65,7 +65,9 @@ def test_more_than_any_carries_takes_the_most() -> None:
 
 def test_a_window_that_tells_nothing_changes_nothing() -> None:
     seen = Seen(2.0, 2.0, 1, 1, 9000.0, 1300.0, 1.0, waiting=0.0, metrics_late=True, packet_steering="one core")
-    assert guarded(Configurations(choices=CHOICES), RAILS, seen, GuardedState())[0].others == {"packet_steering": "one core"}
+    assert guarded(Configurations(choices=CHOICES), RAILS, seen, GuardedState())[0].others == {
+        "packet_steering": "one core"
+    }
 
 
 def test_choices_in_order_each_with_a_setting(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def test_intervals_hold_the_demand_as_often_as_they_say() -> None:
         now = DemandEstimate.start([0.08], 1e3)
         for line in lines(40, seed):
             seen = Seen(**json.loads(line)["observed"])
-            now = updated(now, [seen.throughput_per_s or 0], (seen.utilisation or 0) * seen.ready_workers, seen.window_s)
+            now = updated(
+                now, [seen.throughput_per_s or 0], (seen.utilisation or 0) * seen.ready_workers, seen.window_s
+            )
         held += abs(now.demands_s[0] - DEMAND_S) <= 1.96 * now.error_s[0]
     assert held >= 88
 
@@ -104,7 +106,11 @@ def test_a_log_that_nobody_writes_to_any_more_is_left(tmp_path: Path) -> None:
 
 def test_windows_without_sound_metrics_tell_nothing(tmp_path: Path) -> None:
     row = json.loads(lines(1)[0])
-    bad = [{**row["observed"], "utilisation": "nan"}, {**row["observed"], "metrics_late": True}, {**row["observed"], "throughput_per_s": 0}]
+    bad = [
+        {**row["observed"], "utilisation": "nan"},
+        {**row["observed"], "metrics_late": True},
+        {**row["observed"], "throughput_per_s": 0},
+    ]
     text = "".join(json.dumps({**row, "observed": seen}) + "\n" for seen in bad)
     assert list(follow(written(tmp_path, text + end()))) == []
 

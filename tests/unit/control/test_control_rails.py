@@ -121,7 +121,8 @@ def test_step_time_and_budget() -> None:
         found.append(now)
     assert found == [5, 5, 2, 2]
     assert (
-        guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].reason == "budget of 2 changes in 100 s is used up"
+        guarded(lambda s, t: (Set(9), t), rails, seen(2, 60), state)[0].reason
+        == "budget of 2 changes in 100 s is used up"
     )
     assert guarded(lambda s, t: (Set(9), t), rails, seen(2, 101), state)[0].workers == 5
 

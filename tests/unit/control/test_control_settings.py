@@ -87,7 +87,9 @@ def test_rubbish_leaves_no_setting_outside_its_bounds(
     bounds = Bounds(least=low, most=low + 10, largest_step=step)
     rails = GuardRails(settings=tuple(sorted(may)), cap=bounds, cores=bounds)  # type: ignore[arg-type]
     seen = replace(FINE, cap=low + 5, cores=low + 5, metrics_late=late)
-    decision, _ = guarded(lambda s, t: (Set(cap=cap, cores=cores, packet_steering=packet_steering), t), rails, seen, GuardedState())
+    decision, _ = guarded(
+        lambda s, t: (Set(cap=cap, cores=cores, packet_steering=packet_steering), t), rails, seen, GuardedState()
+    )
     assert set(decision.others) == may - {"workers"}
     for name in {"cap", "cores"} & may:
         found = int(decision.others[name])

@@ -120,7 +120,10 @@ def test_the_log_says_what_was_seen_decided_and_why(tmp_path: Path) -> None:
     simulate(ModelPolicy(), pool(), made("step", 200, 60), 1, rails=WIDE).write(tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "decisions.ndjson").read_text().splitlines()]
     assert len(rows) == 30
-    assert all(row["reason"] and len(row["next_best"]) == 3 and row["chosen"]["workers"] == row["wanted_workers"] for row in rows)
+    assert all(
+        row["reason"] and len(row["next_best"]) == 3 and row["chosen"]["workers"] == row["wanted_workers"]
+        for row in rows
+    )
     assert all(row["observed"]["workers"] for row in rows)
 
 

@@ -45,7 +45,11 @@ def test_where_a_fitted_model_is_full_counts_for_more_than_the_law() -> None:
     """A lock that holds longer the more wait for it, full at 532/s: from what it takes at 40/s the law said 1 958/s."""
     few = levels(0.011, 0.02, (10, 20, 30, 40))
     found = diagnose_levels(few, 532.0)
-    assert found.saturation_rate_per_s == (532.0, None, None) and "full at 532 /s" in found.next_step and "up to 505 /s" in found.next_step
+    assert (
+        found.saturation_rate_per_s == (532.0, None, None)
+        and "full at 532 /s" in found.next_step
+        and "up to 505 /s" in found.next_step
+    )
     surer = diagnose_levels(few, (532.0, 480.0, 590.0)).next_step
     assert "up to 480 /s" in surer, "never beyond the lower end of where the model is full"
     assert "up to 80 /s" in diagnose_levels(few).next_step, "without a model no more than twice what was measured"
@@ -100,7 +104,9 @@ def test_a_time_that_changes_with_the_load_is_said() -> None:
     ), found
     assert "falls with the load" in found.changing_times
     assert lines({"": found})[1].strip() == found.changing_times and len(lines({"": found})) == 3
-    assert diagnose_levels(levels(0.011, 0.5, rates)).changing_times == "" == diagnose_levels(falling[:2]).changing_times
+    assert (
+        diagnose_levels(levels(0.011, 0.5, rates)).changing_times == "" == diagnose_levels(falling[:2]).changing_times
+    )
 
 
 def test_where_the_queue_cannot_tell_a_fitted_model_does() -> None:

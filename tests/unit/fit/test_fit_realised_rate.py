@@ -72,7 +72,9 @@ def test_a_run_is_judged_at_the_rate_that_came() -> None:
     assert row["predicted_at_asked_rate"] == pytest.approx(1 / 15, rel=1e-3) and abs(row["error"]) < 1e-3
     text = at_asked_rates(fitted.validate(FitRuns([asked])))
     assert "5.9" in text and "33.3" in text  # 90/85 - 1, 10/15 - 1
-    assert fitted.validate(FitRuns([asked]), changed_settings={"rate_per_s": 85.0})["arrival_rate_per_s"].null_count() == 2
+    assert (
+        fitted.validate(FitRuns([asked]), changed_settings={"rate_per_s": 85.0})["arrival_rate_per_s"].null_count() == 2
+    )
     by_answers = run_came_per_s(run(85.0, 0.02), sj.Model.parse(FILE))
     assert by_answers == pytest.approx(86.7)
     assert came_per_s(60.0, 140.0) is None and came_per_s(None, 60.0) is None and came_per_s(60.0, None) is None

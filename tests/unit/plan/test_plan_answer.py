@@ -30,7 +30,9 @@ def test_what_to_choose_comes_first_and_what_is_alike_is_one_line() -> None:
 def test_a_step_says_what_it_does_to_the_chance_and_where_it_leaves_what_was_measured() -> None:
     found = sj.plan(fitted_one(), {"cores": range(2, 10)}, "mean < 25ms", "cores", load=280)
     assert (
-        found.first is not None and found.first.settings == {"cores": 8} and [step.to_value for step in found.steps] == [9, 7]
+        found.first is not None
+        and found.first.settings == {"cores": 8}
+        and [step.to_value for step in found.steps] == [9, 7]
     )
     up, down = (step.told(found.first) for step in found.steps)
     assert all("of the draws meet the objective" in told for told in (up, down))
@@ -46,7 +48,9 @@ def test_where_nothing_will_do_the_nearest_is_told_with_what_limits_it() -> None
     near = sj.plan(sj.Model.parse(ONE), {"cores": range(3, 6)}, "mean < 20.1ms", "cores", load=100)
     assert near.nearest is not None and near.nearest.settings == {"cores": 5}
     assert near.nearest.violation == pytest.approx(erlang_response(100, 0.02, 5) / 0.0201 - 1)
-    assert near.limiting_term.startswith("mean(response_time) < 20.1ms") and [step.to_value for step in near.steps] == [4]
+    assert near.limiting_term.startswith("mean(response_time) < 20.1ms") and [step.to_value for step in near.steps] == [
+        4
+    ]
 
 
 def test_what_meets_it_only_outside_says_its_steps_too() -> None:

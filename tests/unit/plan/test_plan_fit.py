@@ -38,7 +38,9 @@ def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
     found = sj.plan(tmp_path / "fitted.toml", {"cores": range(1, 11)}, "mean < 30ms", "cores", load="100..250")
     assert found.draws == 60 and found.first is found.least_mean_regret is not None and found.cheapest is not None
     assert found.first.in_validated_range and found.first.cost >= found.cheapest.cost
-    assert found.first.share_of_draws_that_meet_it is not None and found.cheapest.share_of_draws_that_meet_it is not None
+    assert (
+        found.first.share_of_draws_that_meet_it is not None and found.cheapest.share_of_draws_that_meet_it is not None
+    )
     assert found.first.share_of_draws_that_meet_it >= found.cheapest.share_of_draws_that_meet_it
     term = found.cheapest.terms[0]
     assert term.low is not None and term.high is not None and term.low < term.value < term.high
@@ -131,7 +133,9 @@ def test_cores_and_nics_of_a_fit_with_interrupts() -> None:
 def test_quantiles_of_a_fit_with_interrupts() -> None:
     fitted = web_fit()
     found = sj.plan(fitted, {"cores": range(1, 9), "nics": [1, 2, 4]}, "p99 < 20ms", "cores + nics", load=700)
-    assert found.cheapest is not None and found.first is not None and found.first.share_of_draws_that_meet_it is not None
+    assert (
+        found.cheapest is not None and found.first is not None and found.first.share_of_draws_that_meet_it is not None
+    )
     with pytest.raises(InputError, match="provides no quantiles"):
         sj.plan(fitted, {"cores": [1], "nics": [1]}, "p99(waiting_time) < 20ms", "cores", load=100)
 

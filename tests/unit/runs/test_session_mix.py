@@ -46,7 +46,9 @@ def test_users_who_follow_the_matrix_are_accepted_and_others_refused(browse: Tra
     user = mix_of("readwrite")[0][1]
     others = steps_of(user, 60, range(40, 70), 1)[None]  # they register, which browsers never do
     assert (
-        transitions_p_value(others, [browse]) == mix_p_value(others.sum(axis=2), [60], [browse], browse.shares[None]) == 0.0
+        transitions_p_value(others, [browse])
+        == mix_p_value(others.sum(axis=2), [60], [browse], browse.shares[None])
+        == 0.0
     )
 
 

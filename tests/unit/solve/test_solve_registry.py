@@ -53,7 +53,9 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., sj.Model]]:
 
 
 def test_the_cheapest_exact_method(only: Callable[..., sj.Model]) -> None:
-    m = only(method("slow", cost_s=0.5), method("fast"), method("rough", exact=False), method("other", on_request_only=True))
+    m = only(
+        method("slow", cost_s=0.5), method("fast"), method("rough", exact=False), method("other", on_request_only=True)
+    )
     r = sj.solve(m)
     assert (r.method, r.status) == ("fast", "ok")
     assert r.message == "fast: exact and fast"

@@ -107,7 +107,9 @@ def test_each_condition_is_told_by_its_name() -> None:
     case = next(case for case in CASES if case.name == "anti_low 0.2 s")
     found = sj.oscillation(*pair(case, 1, 30.0), names=("cpu", "disk:vda"))
     assert found.verdict == "none" and found.correlation < -0.3
-    assert "cpu is at 90 % or more in 0.0 % of the samples, less than 10 %" in found.reason and "p =" not in found.reason
+    assert (
+        "cpu is at 90 % or more in 0.0 % of the samples, less than 10 %" in found.reason and "p =" not in found.reason
+    )
 
 
 def test_it_has_figures_and_plain_values() -> None:

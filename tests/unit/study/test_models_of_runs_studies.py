@@ -55,7 +55,9 @@ def test_a_fit_of_an_earlier_version_is_read(result: StudyResult, tmp_path: Path
     former = text.replace("models_of_other_runs", "elsewhere")
     assert former != text
     (tmp_path / "fitted.toml").write_text(former)
-    assert [one.model.where for one in FittedModel.read(tmp_path / "fitted.toml").models_of_other_runs] == [{"workers": 2}]
+    assert [one.model.where for one in FittedModel.read(tmp_path / "fitted.toml").models_of_other_runs] == [
+        {"workers": 2}
+    ]
 
 
 def test_verdict_and_report_have_every_model(result: StudyResult) -> None:
