@@ -40,7 +40,7 @@ def test_a_sum_of_rows_is_no_request(tmp_path: Path) -> None:
     found = check([path])
     (load,) = found.loads
     assert load.facts.answered == 400 and load.facts.mean_s == pytest.approx(0.1)
-    assert found.weight in (None, "note")
+    assert found.severity in (None, "note")
     assert any("200 rows of Transaction Controllers left out" in line for line in lines(found))
 
 

@@ -70,7 +70,7 @@ def test_a_host() -> None:
     ],
 )
 def test_what_the_laws_say_of_them(name: str, laws: list[str]) -> None:
-    assert [one.law for one in check([FOLDER / name]).findings if one.weight != "note"] == laws
+    assert [one.law for one in check([FOLDER / name]).findings if one.severity != "note"] == laws
 
 
 @pytest.mark.parametrize("name", FILES)
