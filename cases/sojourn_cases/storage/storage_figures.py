@@ -47,12 +47,12 @@ def _points(path: str, runs: pl.DataFrame, background_cores: float) -> Series:
 
 def balance_figure(items: int) -> Figure:
     """By how much the busiest of M cores exceeds the mean, if `items` I/Os whose CPU times are exponential are spread over them."""
-    found = [balance(cores, items=items, mean=1.0, deviation=1.0) for cores in CORES]
+    found = [balance(cores, items=items, item_mean=1.0, item_deviation=1.0) for cores in CORES]
     # what the fifth source document has in place of the expected maximum
     bound = [100 * math.sqrt(2 * cores * math.log(cores) / items) for cores in CORES]
     series = (
-        Series("in turn", CORES, [100 * one.even_over for one in found]),
-        Series("at random", CORES, [100 * one.random_over for one in found]),
+        Series("in turn", CORES, [100 * one.busiest_over_mean_if_in_turn for one in found]),
+        Series("at random", CORES, [100 * one.busiest_over_mean_if_random for one in found]),
         Series("in turn, sqrt(2 ln M)", CORES, bound, style="dashed"),
     )
     note = (

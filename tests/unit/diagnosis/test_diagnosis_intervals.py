@@ -64,8 +64,8 @@ def test_where_a_fitted_model_is_full_counts_for_more_than_the_law() -> None:
 
 def test_a_few_users_are_advised_where_rates_did_not_tell_saturation() -> None:
     few = levels(0.011, 0.02, (10, 20, 30, 40))
-    assert "--users 4" in diagnose_levels(few, (532.0, 400.0, 700.0)).next
-    assert "--users" not in diagnose_levels(few, (532.0, 480.0, 590.0)).next
+    assert "--users 4" in diagnose_levels(few, (532.0, 400.0, 700.0)).next_step
+    assert "--users" not in diagnose_levels(few, (532.0, 480.0, 590.0)).next_step
 
 
 def test_four_levels_that_are_there_are_not_asked_for_again() -> None:
