@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -33,7 +32,7 @@ from sojourn.study import run_study
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/unit"))
-from ui_folder import line, study  # noqa: E402
+from ui_folder import running_run, study  # noqa: E402
 
 PAGE, PICTURES = ROOT / "docs/howto/screens.md", ROOT / "docs/howto/screens"
 SCREENS = {"1280": (1280, 800), "390": (390, 844)}
@@ -142,18 +141,8 @@ def made(folder: Path) -> dict[str, Path]:
     with contextlib.chdir(plan):  # the report names the file as it was given
         said("oscillation", "shares.csv", *which, "--out", found["oscillation"])
     study(folder / "studies")
-    live = folder / "live"
-    live.mkdir()
-    manifest = {
-        "format": "sojourn-run",
-        "version": 1,
-        "status": "running",
-        "pid": os.getpid(),
-        "factors": {"rate_per_s": 50.0},
-    }
-    (live / "manifest.json").write_text(json.dumps({**manifest, "load": {"duration_s": 600.0}}))
-    seconds = [line(k, [10 + (k * m) % 17 for m in range(50)]) for k in range(30)]
-    (live / "latency.hlog").write_text("".join(seconds))
+    times = [[10 + (k * m) % 17 for m in range(50)] for k in range(30)]
+    running_run(folder / "live", 50.0, os.getpid(), times, load={"duration_s": 600.0})
     return found
 
 

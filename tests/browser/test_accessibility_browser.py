@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import sys
 from pathlib import Path
@@ -25,7 +24,7 @@ from served_ui import (  # noqa: F401  (fixtures)
     browser,
     opened,
 )
-from ui_folder import MM1, line, run_folder, study, work_folder
+from ui_folder import MM1, run_folder, running_run, study, work_folder
 
 from sojourn.capacity import Capacity, CapacityRun, RateInterval, capacity_document
 from sojourn.cli.app import command_line
@@ -94,20 +93,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study(where / "studies")
     as_run(Model.parse(MM1), where / "simulated", until_s=40.0)
     running = study(where / "running")
-    for run in (
-        where / "live/now",
-        running / "runs/rate-60",
-    ):  # recorded by a process that goes on: the one that started the tests
-        run.mkdir(parents=True)
-        manifest = {
-            "format": "sojourn-run",
-            "version": 1,
-            "status": "running",
-            "pid": os.getppid(),
-            "factors": {"rate_per_s": 60.0},
-        }
-        (run / "manifest.json").write_text(json.dumps({**manifest, "load": {"duration_s": 600.0}}))
-        (run / "latency.hlog").write_text("".join(line(second, [10] * 4) for second in range(5)))
+    for run in (where / "live/now", running / "runs/rate-60"):
+        # recorded by a process that goes on: the one that started the tests
+        running_run(run, 60.0, os.getppid(), 5 * [[10] * 4], load={"duration_s": 600.0})
     (where / "unknown.toml").write_text(MM1.replace("user = 0.01", "user = { free = true, start = 0.02 }"))
     said("fit", where / "runs", "--model", where / "unknown.toml", "--out", where / "fitted.toml")
     return where

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shlex
@@ -32,7 +31,7 @@ from served_ui import (  # noqa: F401  (fixtures)
     settled,
     slide,
 )
-from ui_folder import BROKEN, MM1, line, run_folder, study
+from ui_folder import BROKEN, MM1, line, run_folder, running_run, study
 
 pytestmark = WITHOUT
 SOJOURN = Path(sys.executable).parent / "sojourn"
@@ -177,17 +176,7 @@ def test_two_runs_side_by_side(opened: Open) -> None:
 
 def test_a_run_that_is_being_recorded_is_followed(opened: Open, folder: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as recorder:
-        run = folder / "live" / "now"
-        run.mkdir(parents=True)
-        manifest = {
-            "format": "sojourn-run",
-            "version": 1,
-            "status": "running",
-            "pid": recorder.pid,
-            "factors": {"rate_per_s": 4.0},
-        }
-        (run / "manifest.json").write_text(json.dumps({**manifest, "load": {"duration_s": 60.0}}))
-        (run / "latency.hlog").write_text(line(0, [10] * 4))
+        run = running_run(folder / "live" / "now", 4.0, recorder.pid, [[10] * 4], load={"duration_s": 60.0})
         page = opened("#/run/live%2Fnow")
         page.get_by_text("being recorded").wait_for()
         page.get_by_text("4.00 /s").first.wait_for()
@@ -213,17 +202,7 @@ def test_a_study_says_what_is_left_and_what_was_predicted(opened: Open, folder: 
 
 def test_a_study_that_runs_leads_to_the_run_that_is_being_recorded(opened: Open, folder: Path) -> None:
     where = study(folder / "running")
-    run = where / "runs/rate-60"
-    run.mkdir()
-    manifest = {
-        "format": "sojourn-run",
-        "version": 1,
-        "status": "running",
-        "pid": os.getppid(),
-        "factors": {"rate_per_s": 60.0},
-    }
-    (run / "manifest.json").write_text(json.dumps(manifest))
-    (run / "latency.hlog").write_text(line(0, [10] * 4))
+    running_run(where / "runs/rate-60", 60.0, os.getppid(), [[10] * 4])
     held = os.open(where, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)  # as a study does
     page = opened("#/study/running%2Fshop-1")

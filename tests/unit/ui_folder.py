@@ -57,6 +57,21 @@ def work_folder(where: Path) -> Path:
     return where
 
 
+def running_run(where: Path, rate: float, pid: int, seconds: list[list[int]], **more: object) -> Path:
+    """A run that the process `pid` records: response times in ms of each second so far."""
+    where.mkdir(parents=True)
+    manifest = {
+        "format": "sojourn-run",
+        "version": 1,
+        "status": "running",
+        "pid": pid,
+        "factors": {"rate_per_s": rate},
+    }
+    (where / "manifest.json").write_text(json.dumps({**manifest, **more}))
+    (where / "latency.hlog").write_text("".join(line(k, times) for k, times in enumerate(seconds)))
+    return where
+
+
 def line(second: float, milliseconds: list[int]) -> str:
     """A histogram of an interval log with three digits: values below 2048 units of 2^16 ns have a bucket each, `bucket * 65536` ns wide."""
     counts: dict[int, int] = {}

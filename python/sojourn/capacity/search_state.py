@@ -48,7 +48,7 @@ def state_of(
         return before
     seen = as_modelled(runs, before.fitted)
     try:
-        own = folders if isinstance(folders, FitRuns) else observe_runs(folders).as_measured()
+        own = folders if isinstance(folders, FitRuns) else observe_runs(folders, slow_seconds=False)
         chosen = choose_model(with_their_errors(own, seen))
     except SojournError as error:
         return replace(before, why=f"no model: {error.value}; {error.remedy}")

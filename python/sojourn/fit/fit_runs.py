@@ -128,10 +128,6 @@ class FitRuns:
     def resources(self) -> list[str]:
         return sorted({name for run in self.runs for name in run.busy})
 
-    def as_measured(self) -> FitRuns:
-        """The same without what slow seconds of the machine are known to have added."""
-        return replace(self, runs=[replace(run, slowness=1.0) for run in self.runs])
-
 
 def _alike(left_out: Sequence[str]) -> list[str]:
     """A line for each reason, where more than `MOST_SAID` runs have it."""
@@ -154,9 +150,10 @@ def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
     return value / whole if value is not None and whole else None
 
 
-def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
+def observe_runs(folders: Sequence[Path | str | RunFolder], *, slow_seconds: bool = True) -> FitRuns:
     """The runs of folders, or of folders that hold them. Where fewer than half can be used, those that only other work disturbed
-    are taken, too: an ordinary machine is never alone, and their answer is that of the service beside such work.
+    are taken, too: an ordinary machine is never alone, and their answer is that of the service beside such work. `slow_seconds`: whether
+    slow seconds of the machine are looked for, which reads the requests of each run.
 
     Raises:
         RunFolderError: no run folder is there. FitError: none of them can be used; it says why.
@@ -176,7 +173,9 @@ def observe_runs(folders: Sequence[Path | str | RunFolder]) -> FitRuns:
     beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")
-    return FitRuns(_at_speeds(used, [f for f, own in zip(opened, taken, strict=True) if own]), left, beside)
+    if slow_seconds:
+        used = _at_speeds(used, [f for f, own in zip(opened, taken, strict=True) if own])
+    return FitRuns(used, left, beside)
 
 
 def _at_speeds(runs: Sequence[FitRun], folders: Sequence[RunFolder]) -> list[FitRun]:
