@@ -26,7 +26,7 @@ LAWS: dict[str, tuple[int, float]] = {"constant": (1, 0.0), "uneven": (1, 1.0), 
 
 
 @dataclass(frozen=True)
-class Case:
+class MeasurementPlan:
     name: str
     slow: bool = False
     falls: bool = False
@@ -35,15 +35,15 @@ class Case:
     users: bool = False
 
 
-CASES = (
-    Case("nothing else"),
-    Case("a demand that falls", falls=True),
-    Case("slow seconds", slow=True),
-    Case("both", slow=True, falls=True),
-    Case("both, 20 s a run", slow=True, falls=True, seconds=20.0),
-    Case("both, 20 s a run, up to 60 %", slow=True, falls=True, seconds=20.0, shares=(0.2, 0.35, 0.5, 0.6)),
-    Case("a demand that falls, and a run of a few users", falls=True, users=True),
-    Case("both, and a run of a few users", slow=True, falls=True, users=True),
+PLANS = (
+    MeasurementPlan("nothing else"),
+    MeasurementPlan("a demand that falls", falls=True),
+    MeasurementPlan("slow seconds", slow=True),
+    MeasurementPlan("both", slow=True, falls=True),
+    MeasurementPlan("both, 20 s a run", slow=True, falls=True, seconds=20.0),
+    MeasurementPlan("both, 20 s a run, up to 60 %", slow=True, falls=True, seconds=20.0, shares=(0.2, 0.35, 0.5, 0.6)),
+    MeasurementPlan("a demand that falls, and a run of a few users", falls=True, users=True),
+    MeasurementPlan("both, and a run of a few users", slow=True, falls=True, users=True),
 )
 
 
@@ -57,14 +57,16 @@ def speeds(length_s: float, random: np.random.Generator) -> Callable[[Array], Ar
     return lambda at: longer[np.searchsorted(ends, at, side="right") - 1]
 
 
-def run(case: Case, law: str, share: float, length_s: float, random: np.random.Generator) -> tuple[float, float, int]:
+def run(
+    plan: MeasurementPlan, law: str, share: float, length_s: float, random: np.random.Generator
+) -> tuple[float, float, int]:
     """Mean response time and mean demand, s, and the number of requests of one run; at saturation a server does 1000/s."""
     servers, _ = LAWS[law]
-    demand_s = servers * 1e-3 * (1 + (FALL * (1 - share**2) if case.falls else 0.0))
+    demand_s = servers * 1e-3 * (1 + (FALL * (1 - share**2) if plan.falls else 0.0))
     came = np.sort(random.uniform(0, length_s, max(random.poisson(share * 1000 * length_s), 5)))
     each = {"constant": np.ones(len(came)), "exponential": random.exponential(size=len(came)),
             "uneven": np.where(random.random(len(came)) < 0.1, 6, 1) / 1.5}[law]  # fmt: skip
-    each = demand_s * each * (speeds(length_s, random)(came) if case.slow else 1.0)
+    each = demand_s * each * (speeds(length_s, random)(came) if plan.slow else 1.0)
     free, left = np.zeros(servers), np.empty(len(came))
     for i, (at, work_s) in enumerate(zip(came, each, strict=True)):
         one = int(free.argmin())
@@ -82,36 +84,36 @@ def response_s(demand_s: float, rate: float, servers: int, scv: float) -> float:
     return demand_s * (1 + full / (below + full) / (servers - offered) * (1 + scv) / 2)
 
 
-def errors(case: Case, law: str, random: np.random.Generator) -> tuple[list[float], float]:
+def errors(plan: MeasurementPlan, law: str, random: np.random.Generator) -> tuple[list[float], float]:
     """Logarithms that response times at `LATER` and the saturation rate are off by, without sign."""
     servers, scv = LAWS[law]
-    seen = np.array([run(case, law, share, case.seconds, random)[1:] for share in case.shares])
+    seen = np.array([run(plan, law, share, plan.seconds, random)[1:] for share in plan.shares])
     demand_s = float(np.average(seen[:, 0], weights=seen[:, 1]))
     least_s, fall = demand_s, 0.0
-    if case.users:  # nobody waits long there, and the service is always busy
+    if plan.users:  # nobody waits long there, and the service is always busy
         least_s = (
-            servers * 1e-3 * float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean() if case.slow else 1.0)
+            servers * 1e-3 * float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean() if plan.slow else 1.0)
         )
-        fall = (demand_s / least_s - 1) / (1 - float(np.mean(np.square(case.shares))))
+        fall = (demand_s / least_s - 1) / (1 - float(np.mean(np.square(plan.shares))))
     off = []
     for share in LATER:
         told = response_s(least_s * (1 + fall * (1 - share**2)), share * 1000, servers, scv)
-        came = run(case, law, share, LATER_S, random)[0]
+        came = run(plan, law, share, LATER_S, random)[0]
         off.append(abs(float(np.log(told / came))) if np.isfinite(told) else FULL)
-    then = float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean()) if case.slow else 1.0
+    then = float(speeds(USERS_S, random)(np.linspace(0, USERS_S, 400)).mean()) if plan.slow else 1.0
     return off, abs(float(np.log(servers * 1e-3 * then / least_s)))
 
 
 def main(draws: int) -> None:
     print("| | response time at 60 % | at 80 % | saturation |\n|---|---|---|---|")
-    for case in CASES:
+    for plan in PLANS:
         random = np.random.default_rng(27)
-        found = [errors(case, law, random) for _ in range(draws) for law in LAWS]
+        found = [errors(plan, law, random) for _ in range(draws) for law in LAWS]
         at = np.median([off for off, _ in found], axis=0)
         said = [
             f"{np.expm1(one):.0%}" if one < 1.5 else "past it" for one in (*at, float(np.median([s for _, s in found])))
         ]
-        print(f"| {case.name} | {' | '.join(said)} |", flush=True)
+        print(f"| {plan.name} | {' | '.join(said)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ TOLD, MOST_TOLD = 1.05, 5  # slowness that is told of; runs that are named
 
 
 @dataclass(frozen=True)
-class AloneTimes:
+class UncontendedRequests:
     """Of n requests that had the service for themselves: from sent to answered, s, and the number of the window that each was sent in."""
 
     times_s: Array
@@ -44,16 +44,16 @@ class AloneTimes:
         middle = np.cumsum(counts) - counts + counts // 2
         return np.asarray(times[np.lexsort((times, self.window))][middle[counts >= LEAST_ALONE]])
 
-    def relative(self) -> AloneTimes:
+    def relative(self) -> UncontendedRequests:
         """By the median of their window, of those windows that have one: what times of service differ by themselves."""
         enough = np.bincount(self.window) >= LEAST_ALONE
         median_s = np.ones(len(enough))
         median_s[enough] = self.medians()
         own = enough[self.window]
-        return AloneTimes((self.times_s / median_s[self.window])[own], self.window[own])
+        return UncontendedRequests((self.times_s / median_s[self.window])[own], self.window[own])
 
 
-def alone_times(folder: RunFolder) -> AloneTimes | None:
+def alone_times(folder: RunFolder) -> UncontendedRequests | None:
     """Of the window of a run; None without records. Raises as `RunFolder.frame` does."""
     seen = request_times(folder, ("sent_s", "end_s", "failure")) if folder.has("requests") else None
     window = folder.manifest.get("window_s")
@@ -66,7 +66,7 @@ def alone_times(folder: RunFolder) -> AloneTimes | None:
     return alone(sent_s, done_s, (seen["failure"].fill_null(0) == 0).to_numpy())
 
 
-def alone(sent_s: Array, done_s: Array, succeeded: NDArray[np.bool_]) -> AloneTimes:
+def alone(sent_s: Array, done_s: Array, succeeded: NDArray[np.bool_]) -> UncontendedRequests:
     """Of n requests in the order in which they were sent: those that succeeded, with no other one between sent and done; of each window the
     first `MOST_ALONE`."""
     done_s = np.where(np.isfinite(done_s), done_s, sent_s)
@@ -75,10 +75,10 @@ def alone(sent_s: Array, done_s: Array, succeeded: NDArray[np.bool_]) -> AloneTi
     own = before & after & succeeded
     window = ((sent_s - sent_s[0])[own] / WINDOW_S).astype(np.intp)
     some = np.arange(len(window)) - np.searchsorted(window, window) < MOST_ALONE
-    return AloneTimes((done_s - sent_s)[own][some], window[some])
+    return UncontendedRequests((done_s - sent_s)[own][some], window[some])
 
 
-def slowness(runs: Sequence[AloneTimes], seed: int = 1) -> Array:
+def slowness(runs: Sequence[UncontendedRequests], seed: int = 1) -> Array:
     """Of each run, by how many times longer its requests took than at the best speed that any of them saw, 1 or more; 1 of all where their
     windows differ by no more than chance, and of one that has none."""
     found, none = [run.medians() for run in runs], np.ones(len(runs))
@@ -100,7 +100,7 @@ def _lowest(medians: Sequence[Array]) -> float:
     return float(np.quantile(every, BEST) / every.mean())
 
 
-def _shuffled(runs: Sequence[AloneTimes], rng: np.random.Generator) -> list[float]:
+def _shuffled(runs: Sequence[UncontendedRequests], rng: np.random.Generator) -> list[float]:
     """The same where all requests are shuffled over all windows, some times."""
     pool, ends = np.concatenate([run.times_s for run in runs]), np.cumsum([len(run.times_s) for run in runs])[:-1]
     each = [np.split(rng.permutation(pool), ends) for _ in range(SHUFFLES)]

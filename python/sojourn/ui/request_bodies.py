@@ -62,7 +62,7 @@ class MeasuredPoint(RequestBody):
     p99_s: Number | None = None
 
 
-class MeasuredObjective(RequestBody):
+class ObjectiveLimit(RequestBody):
     """An upper limit that the runs were judged by: `figure` is `mean` or a quantile such as `p99`."""
 
     text: Annotated[str, Field(max_length=200)]
@@ -75,7 +75,7 @@ class CurvesRequest(ModelSettingsRequest):
     width: Width = 760
     most: Number | None = None
     measured: Annotated[list[MeasuredPoint], Field(max_length=500)] = []
-    objectives: Annotated[list[MeasuredObjective], Field(max_length=4)] = []
+    objectives: Annotated[list[ObjectiveLimit], Field(max_length=4)] = []
 
 
 class SaveModelRequest(ModelTextRequest):

@@ -12,7 +12,7 @@ from ui_folder import run_folder
 
 import sojourn as sj
 from sojourn.fit.fit_runs import FitRun, FitRuns, observe_runs
-from sojourn.fit.slow_episodes import LEAST_ALONE, AloneTimes, alone, slowness
+from sojourn.fit.slow_episodes import LEAST_ALONE, UncontendedRequests, alone, slowness
 
 SECONDS, RATE, WINDOWS = 6.0, 100.0, 24
 SLOWER = 1.6
@@ -29,11 +29,11 @@ cpu = "cpu"
 """
 
 
-def times(rng: np.random.Generator, law: str, slow: range = range(0), each: int = 10) -> AloneTimes:
+def times(rng: np.random.Generator, law: str, slow: range = range(0), each: int = 10) -> UncontendedRequests:
     """A run of `WINDOWS` windows with so many requests each, longer in those that are `slow`."""
     window = np.repeat(np.arange(WINDOWS), each)
     own = rng.exponential(size=len(window)) if law == "exponential" else 1 + 0.01 * rng.standard_normal(len(window))
-    return AloneTimes(0.001 * own * np.where(np.isin(window, slow), SLOWER, 1.0), window)
+    return UncontendedRequests(0.001 * own * np.where(np.isin(window, slow), SLOWER, 1.0), window)
 
 
 def test_requests_that_another_one_overlaps_are_not_alone() -> None:
@@ -47,13 +47,17 @@ def test_requests_that_another_one_overlaps_are_not_alone() -> None:
 def test_a_window_with_too_few_has_no_median() -> None:
     window = np.repeat([0, 1, 3], [LEAST_ALONE, LEAST_ALONE - 1, LEAST_ALONE])
     values = np.array([5.0, 1, 3, 2, 4, 9, 9, 9, 9, 10, 30, 20, 50, 40])
-    assert AloneTimes(values, window).medians().tolist() == [3.0, 30.0]
+    assert UncontendedRequests(values, window).medians().tolist() == [3.0, 30.0]
 
 
 def test_a_run_that_is_slow_for_half_of_its_seconds() -> None:
     """On average (1 + 1.6)/2 = 1.3 times as long; the other is as fast as can be, and one without requests is not known to be slow."""
     rng = np.random.default_rng(1)
-    runs = [times(rng, "constant", range(6, 18)), times(rng, "constant"), AloneTimes(np.zeros(0), np.zeros(0, np.intp))]
+    runs = [
+        times(rng, "constant", range(6, 18)),
+        times(rng, "constant"),
+        UncontendedRequests(np.zeros(0), np.zeros(0, np.intp)),
+    ]
     assert slowness(runs) == pytest.approx([1.3, 1.0, 1.0], abs=0.02)
 
 
