@@ -2,7 +2,8 @@
 
 Map: `middleware` the system that studies run · `none.toml`, `direct.toml`, `staged.toml` its models, `limited.toml` where hosts
 limit it · `plain_interpolation` the rival that they must beat · `kv_laws` interactive law, Little's law, knees · `measured_maxima`
-maxima, percentiles · `measured_figures` curves by clients and by keys, CPU in time · `limits` what limited each point ·
+maxima, percentiles · `measured_figures` curves by clients and by keys, CPU in time ·
+`crossover` which number of workers is better · `limits` what limited each point ·
 `multiget` split or whole · `client_and_middleware` histograms of both sides · `model_errors` errors by design, M/M/1, M/M/m.
 """
 

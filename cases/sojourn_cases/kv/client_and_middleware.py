@@ -34,7 +34,7 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
             continue
         at = {side: response_bins.quantiles(sides[side], QUANTILES) for side in SIDES}
         shift = three(mean_with_interval(np.array([_shift(path) for path in paths])), MS)
-        keys, way = str(configuration["workload"]).removeprefix("multi-"), WAY[bool(configuration["sharded"])]
+        keys, way = keys_text(configuration["workload"]), WAY[bool(configuration["sharded"])]
         for side in SIDES:
             wide = number(at[side][2] - at[side][0], MS)
             apart = shift if side == response_bins.CLIENT else (None, None, None)
@@ -65,6 +65,12 @@ def shift_table(rows: pl.DataFrame, folders: Folders) -> Table | None:
     )
     formats = (*[""] * 4, ".0f", *[".3f"] * 9)
     return Table("Client and middleware", columns, tuple(cells), note, formats) if cells else None
+
+
+def keys_text(workload: str) -> str:
+    """For tables: of a get of several keys, alone or in a mix."""
+    kind, _, keys = str(workload).partition("-")
+    return f"{keys}, a set each" if kind == "mixed" else keys
 
 
 def _shift(folder: Path) -> float:

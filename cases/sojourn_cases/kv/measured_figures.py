@@ -26,6 +26,8 @@ INSIDE = (
 )
 BY_KEYS = (("throughput_per_s", "throughput", "1/s", 1.0), *INSIDE[1:])
 KEYS = "keys in a get"
+GETS = {"multi": "", "mixed": ", a set for each get"}  # kind of workload → its part of a title
+OF_A_MIX = {"gets": "get_response_s", "sets": "set_response_s"}
 RESPONSES = {"mean": "response_s", **{f"p{q}": f"p{q}_s" for q in (25, 50, 75, 90, 99)}}
 WINDOW = "seconds of the window"
 PROCESSES = ("client", "servers", "middleware")  # resources of a run
@@ -52,33 +54,39 @@ def client_figures(section: str, rows: pl.DataFrame) -> Iterator[Figure]:
 
 def key_figures(gets: pl.DataFrame) -> Iterator[Figure]:
     """By the number of keys in a get: mean and percentiles of the client's response times, a figure for each design, whole or split; then
-    throughput, time in the queue and service time of both. Where at least three numbers of keys were run with all else alike. `gets`:
-    runs of multi-gets."""
-    keys = pl.col("workload").str.extract(r"^multi-(\d+)$", 1).cast(pl.Int64)
-    alike = [name for name in (*CONFIGURATION, "clients") if name != "workload"]
-    rows = gets.filter(pl.col("valid")).with_columns(keys=keys).sort(*alike)
+    throughput, time in the queue and service time of both. Where at least three numbers of keys were run with all else alike. Of a mix of
+    sets and gets also the means of each. `gets`: runs of multi-gets, alone or in a mix."""
+    alike = ["kind", *(name for name in (*CONFIGURATION, "clients") if name != "workload")]
+    named = pl.col("workload").str.extract_groups(r"^(?<kind>multi|mixed)-(?<keys>\d+)$").struct
+    rows = (
+        gets.filter(pl.col("valid")).with_columns(named.field("kind"), named.field("keys").cast(pl.Int64)).sort(*alike)
+    )
     for values, own in rows.partition_by(alike, as_dict=True, maintain_order=True).items():
-        lines = [_curve(name, own, "keys", column, MS) for name, column in RESPONSES.items()]
+        at = dict(zip(alike, values, strict=True))
+        times = RESPONSES | (OF_A_MIX if at["kind"] == "mixed" else {})
+        lines = [_curve(name, own, "keys", column, MS) for name, column in times.items()]
         drawn = tuple(line for line in lines if line is not None)
         if drawn:
-            at = dict(zip(alike, values, strict=True))
-            title = f"{at['design']}, {WAY[bool(at['sharded'])]}: response time by keys"
-            note = f"{name_of({**at, 'workload': 'multi-gets'})}; {at['clients']} clients. {SPREAD}"
-            yield Figure(f"keys-{title}", title, KEYS, "ms", drawn, note)
+            title = f"{at['design']}, {WAY[bool(at['sharded'])]}{GETS[at['kind']]}: response time by keys"
+            yield Figure(f"keys-{title}", title, KEYS, "ms", drawn, _note(at))
     alike.remove("sharded")
     for values, own in rows.partition_by(alike, as_dict=True, maintain_order=True).items():
         yield from _whole_and_split(dict(zip(alike, values, strict=True)), own)
 
 
 def _whole_and_split(at: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[Figure]:
-    note = f"{name_of({**at, 'workload': 'multi-gets', 'sharded': False})}; {at['clients']} clients. {SPREAD}"
+    note = _note({**at, "sharded": False})
     for column, name, label, scale in BY_KEYS:
         ways = {way: rows.filter(pl.col("sharded") == split) for split, way in WAY.items()}
         lines = [_curve(way, own, "keys", column, scale) for way, own in ways.items()]
         drawn = tuple(line for line in lines if line is not None)
         if drawn:
-            title = f"{at['design']}: {name} by keys"
+            title = f"{at['design']}{GETS[at['kind']]}: {name} by keys"
             yield Figure(f"keys-{title}", title, KEYS, label, drawn, note)
+
+
+def _note(at: Mapping[str, Any]) -> str:
+    return f"{name_of({**at, 'workload': 'multi-gets'})}{GETS[at['kind']]}; {at['clients']} clients. {SPREAD}"
 
 
 def load_figures(section: str, rows: pl.DataFrame, folders: Mapping[str, RunFolder]) -> Iterator[Figure]:

@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.report import Block, Cell, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import Analysis
+from sojourn_cases.kv.crossover import crossover_blocks
 from sojourn_cases.kv.kv_laws import knees
 from sojourn_cases.kv.measured_figures import client_figures, load_figures
 from sojourn_cases.kv.middleware import configurations, frame, name_of
@@ -38,7 +39,8 @@ def _section(name: str, runs: list[RunFolder]) -> Section:
         )
     if knees(rows):
         folders = {run.path.name: run for run in runs}
-        blocks += [maxima(rows), *client_figures(name, rows), *load_figures(name, rows, folders)]
+        blocks += [maxima(rows), *crossover_blocks(name, rows), *client_figures(name, rows)]
+        blocks += load_figures(name, rows, folders)
     return Section(f"{name}: maxima and percentiles", "", (*blocks, quantiles(rows)))
 
 

@@ -15,7 +15,7 @@ from sojourn.report import Block, Cell, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import Analysis
 from sojourn.units import USUAL_LEVEL, percent
-from sojourn_cases.kv.client_and_middleware import histogram_figures, shift_table
+from sojourn_cases.kv.client_and_middleware import histogram_figures, keys_text, shift_table
 from sojourn_cases.kv.measured_figures import key_figures
 from sojourn_cases.kv.middleware import frame
 from sojourn_cases.kv.table_cells import MS, mean, number, three
@@ -27,10 +27,8 @@ RATIOS = (("throughput_per_s", "1/s", 1.0), ("p50_s", "p50", MS), ("p99_s", "p99
 
 
 def multiget_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Of the runs whose workload is a multi-get; nothing where there is none."""
-    blocks = tuple(
-        multiget_blocks([r for r in found.runs if str(r.manifest["factors"]["workload"]).startswith("multi-")])
-    )
+    """Of the runs whose workload has gets of several keys, alone or in a mix with sets; nothing where there is none."""
+    blocks = tuple(multiget_blocks([r for r in found.runs if "-" in str(r.manifest["factors"]["workload"])]))
     return Analysis(sections=(Section("Multi-gets", "", blocks),) if blocks else ())
 
 
@@ -55,7 +53,7 @@ def split_table(rows: pl.DataFrame) -> Table:
     for (design, workload), own in sorted(rows.partition_by("design", "workload", as_dict=True).items()):
         whole, split = (own.filter(pl.col("sharded") == value) for value in (False, True))
         if whole.height and split.height:
-            cells.append((str(design), str(workload).removeprefix("multi-"), *_pairs(whole, split)))
+            cells.append((str(design), keys_text(workload), *_pairs(whole, split)))
     columns = ["design", "keys"]
     for k, (_, label, _) in enumerate(RATIOS):
         columns += [f"{label}, whole", f"{label}, split", "ratio" + " " * k, "low" + " " * k, "high" + " " * k]

@@ -33,6 +33,7 @@ from sojourn_cases.kv.middleware import configurations, frame, point_frame
 NAME = "plain interpolation"
 FACTORS = ("1", "1/clients", "servers", "middlewares", "workers", "keys", "KiB", "split")
 KINDS = {"get": 0.0, "set": 1.0}  # share of sets
+GETS_OF_A_MIX = pl.col("workload").str.replace("^mixed-", "multi-").str.replace("^mixed$", "get")
 EXPONENTS = np.linspace(0.0, 3.0, 31)
 LEAST_SHARE = 0.05  # of a client's cycle that is response time
 FEWEST = 3  # configurations, of which one is left out
@@ -54,8 +55,15 @@ class DesignLines:
 
     def cycle_s(self, rows: pl.DataFrame) -> np.ndarray:
         """What a client takes for an operation, a value a row; NaN where nothing alike was run."""
-        columns, stores = terms(rows)
-        of = {k: columns @ np.array(self.lines.get(k, [np.nan] * len(FACTORS))) for k in KINDS}
+        stores, alone = (
+            terms(rows)[1],
+            {"set": pl.lit("set"), "get": GETS_OF_A_MIX},
+        )  # both kinds of a mix, each by itself
+        of = {
+            kind: terms(rows.with_columns(workload=alone[kind]))[0]
+            @ np.array(self.lines.get(kind, [np.nan] * len(FACTORS)))
+            for kind in KINDS
+        }
         with np.errstate(invalid="ignore"):
             value = np.where(
                 stores == 0, of["get"], np.where(stores == 1, of["set"], stores * of["set"] + (1 - stores) * of["get"])
@@ -76,8 +84,9 @@ class DesignLines:
 
 def terms(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Columns of FACTORS, and the share of sets."""
-    stores = rows["workload"].replace_strict({"set": 1.0, "mixed": 0.5}, default=0.0).to_numpy().astype(float)
-    keys = rows["workload"].str.extract(r"^multi-(\d+)$").cast(pl.Float64).fill_null(1.0).to_numpy()
+    kind = rows["workload"].str.extract(r"^([a-z]+)")
+    stores = kind.replace_strict({"set": 1.0, "mixed": 0.5}, default=0.0).to_numpy().astype(float)
+    keys = rows["workload"].str.extract(r"-(\d+)$").cast(pl.Float64).fill_null(1.0).to_numpy()
     kib = rows["value_bytes"].to_numpy() / 1024 * ((1 - stores) * keys + stores)
     split = rows["sharded"].to_numpy().astype(float) * (keys > 1)
     given = [rows[name].to_numpy().astype(float) for name in ("servers", "proxies", "workers")]

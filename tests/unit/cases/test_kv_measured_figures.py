@@ -75,6 +75,23 @@ def test_whole_and_split_gets_stand_side_by_side_by_keys() -> None:
     assert (split.name, split.y) == ("split", pytest.approx((1.0, 1.0, 2.0, 3.0)))
 
 
+def test_a_mix_has_the_times_of_sets_and_of_gets_by_keys() -> None:
+    """1 : i, a set for each get of i keys: sets take 2 ms whatever i is, a get 1 ms and one for each key; the mean is between them."""
+    rows = rows_of(*(
+        row(12 / (1e-3 * (3 + keys) / 2), 12, workload=f"mixed-{keys}", set_response_s=2e-3, get_response_s=1e-3 * (1 + keys))
+        for keys in (1, 3, 6, 9)
+    ))  # fmt: skip
+    figure, throughput = key_figures(rows)
+    assert figure.title == "staged, whole, a set for each get: response time by keys"
+    lines = {series.name: series for series in figure.series}
+    assert lines["sets"].y == pytest.approx((2.0,) * 4)
+    assert lines["gets"].y == pytest.approx((2.0, 4.0, 7.0, 10.0))
+    assert lines["mean"].y == pytest.approx((2.0, 3.0, 4.5, 6.0))
+    assert throughput.title == "staged, a set for each get: throughput by keys"
+    alone = rows_of(*(row(1000.0, 12, workload=f"multi-{keys}") for keys in (1, 3, 6)))
+    assert figure.title in [one.title for one in key_figures(pl.concat([alone, rows]))], "each kind by itself"
+
+
 def folder(path: Path, cores: dict[int, float], until_s: float = SECONDS) -> RunFolder:
     """A run whose processes used so many cores all the time, sampled every 0.1 s."""
     times = 0.1 * np.arange(round(until_s / 0.1) + 1)

@@ -81,6 +81,14 @@ WORK = {
 }
 
 
+def test_a_set_for_each_get_of_several_keys() -> None:
+    """1 : 6, whole: half a message to each of 3 servers and half a message of 6 keys; half of 3 values of 2 KiB stored, half of 6 read."""
+    model = sj.Model.read(CASE / "staged.toml")
+    given = {"servers": 3, "value_bytes": 2048, "stores.value": "mixed-6", "keys.value": "mixed-6"}
+    values = sj.replaced(model, {f"parameters.{name}": value for name, value in given.items()}).parameter_values
+    assert (values["stores"], values["messages"], values["reads"] * values["keys"]) == (0.5, 2.0, 3.0)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_what_an_operation_asks(name: str) -> None:
     """By how much the work of an operation grows with each part: 3 servers, 2 middlewares of 8 workers, 10 clients, values of 2 KiB."""

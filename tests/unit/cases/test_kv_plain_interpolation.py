@@ -54,6 +54,15 @@ def test_a_mix_is_half_of_each(rows: pl.DataFrame) -> None:
     assert of["mixed"] == pytest.approx((of["set"] + of["get"]) / 2)
 
 
+def test_a_set_for_each_get_of_several_keys_is_half_of_each(rows: pl.DataFrame) -> None:
+    found = fitted_lines(rows)
+    of = {
+        w: found.cycle_s(rows_of(row(1.0, 50, workload=w, design="direct", workers=0)))[0]
+        for w in ("set", "multi-6", "mixed-6")
+    }
+    assert of["mixed-6"] == pytest.approx((of["set"] + of["multi-6"]) / 2)
+
+
 def test_it_says_nothing_of_what_was_not_run(rows: pl.DataFrame) -> None:
     gets = FittedInterpolation({"direct": fitted_lines(rows.filter(pl.col("workload") != "set"))})
     point = {

@@ -85,7 +85,7 @@ def written_with_its_model(folder: Path, text: str) -> Path:
 def test_the_studies_of_the_tree_are_sound() -> None:
     whole, quick = (read_plan(ROOT / "studies/kv", quick=q) for q in (False, True))
     assert len(whole.measured) > 800
-    assert 100 <= len(quick.measured) <= 200  # at about three and a quarter seconds each, eleven minutes
+    assert 100 <= len(quick.measured) <= 215  # at about three and a quarter seconds each, twelve minutes
     assert whole.fingerprint != quick.fingerprint
     assert sum(p.section == "factorial" for p in whole.measured) == 8 * 3 * 3
     direct = {(p.factors["workers"], p.factors["proxies"]) for p in whole.measured if p.factors["design"] == "direct"}

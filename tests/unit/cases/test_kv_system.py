@@ -45,7 +45,7 @@ def test_points_lack_what_their_design_lacks() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"workload": "got"}, "use set, get, mixed or multi-KEYS"),
+        ({"workload": "got"}, "use set, get, mixed, multi-KEYS or mixed-KEYS"),
         ({"design": "threaded"}, "give one of none, direct, staged"),
         ({"workers": 0}, 'give at least one, or design = "direct"'),
         ({"proxies": 0}, 'give at least one, or design = "none"'),

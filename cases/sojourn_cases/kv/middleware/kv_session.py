@@ -27,7 +27,7 @@ from sojourn_cases.kv.middleware.options import MOST_BYTES, KvLoad, KvOptions
 
 PINGS = 200
 RECORDS = 50_000  # requests kept of a run: half as many at least, where there are so many
-MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0)}
+MIXES = {"set": (1.0, 0.0), "get": (0.0, 1.0), "mixed": (1.0, 1.0), "multi": (0.0, 1.0)}  # weights of sets and gets
 
 
 @contextmanager
@@ -159,9 +159,9 @@ class KvSession:
         return found
 
     def _load(self, urls: list[str], factors: Mapping[str, Any], seed: int, duration_s: float) -> dict[str, Any]:
-        workload = factors["workload"]
-        keys = int(workload.removeprefix("multi-")) if workload.startswith("multi-") else None
-        sets, gets = MIXES.get(workload, (0.0, 1.0))
+        kind, _, several = str(factors["workload"]).partition("-")
+        sets, gets = MIXES[kind]
+        keys = int(several) if several else None
         return kv_load(
             urls, connections=factors["clients"], duration_s=duration_s, set_weight=sets, get_weight=gets, multi_get=keys,
             keys=self.load.keys, value_bytes=factors["value_bytes"], populate=False, seed=seed, timeout_s=5.0,

@@ -17,7 +17,7 @@ from sojourn_cases.kv.middleware.hosts import Hosts, open_hosts
 from sojourn_cases.kv.middleware.kv_session import open_session
 from sojourn_cases.kv.middleware.options import MOST_BYTES, KvLoad, KvOptions
 
-WORKLOAD = re.compile(r"set|get|mixed|multi-[1-9][0-9]{0,2}")
+WORKLOAD = re.compile(r"set|get|mixed|(multi|mixed)-[1-9][0-9]{0,2}")
 NONE, DIRECT, STAGED = "none", "direct", "staged"
 RESOURCES = ("client", "servers", "middleware")
 
@@ -34,9 +34,10 @@ class KvSystem(System):
 
     @property
     def factors(self) -> dict[str, Factor]:
-        """`design`: none (clients ask the servers), direct (event loops) or staged (net thread, queue, `workers` of each
-        middleware); `workload`: set, get, mixed (half and half) or multi-KEYS, a get of so many; `sharded`: such a get is split
-        over the servers; `clients`: connections over all middlewares, or servers; `value_bytes`: of each value."""
+        """`design`: none (clients ask the servers), direct (event loops) or staged (net thread, queue, `workers` of each middleware);
+        `workload`: set, get, mixed (half and half), multi-KEYS, a get of so many, or mixed-KEYS, a set for each of those; `sharded`: a
+        get of several keys is split over the servers; `clients`: connections over all middlewares, or servers; `value_bytes`: of each
+        value."""
         return {
             "design": Factor(default=STAGED, values=(NONE, DIRECT, STAGED)),
             "servers": Factor(default=1, low=1, high=self.options.servers),
@@ -61,7 +62,7 @@ class KvSystem(System):
             raise InputError(
                 f"workload = {found['workload']!r}",
                 place,
-                "use set, get, mixed or multi-KEYS (multi-6: gets of 6 keys)",
+                "use set, get, mixed, multi-KEYS or mixed-KEYS (multi-6: gets of 6 keys; mixed-6: a set for each)",
             )
         design = found["design"]
         if design == NONE:

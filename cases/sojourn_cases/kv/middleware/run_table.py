@@ -34,6 +34,10 @@ METRICS: dict[str, tuple[str, str, float | None]] = {
     "client_cpu_s": ("service_demand", "client", None),
     "client_share": ("utilisation", "client", None),
 }
+BY_CLASS = {
+    "set_response_s": ("set",),
+    "get_response_s": ("get", "multi-get"),
+}  # column → classes of which a run has one
 WORK = ("client_work_s", "server_work_s", "proxy_work_s")
 SAID = {
     "misses": pl.Int64, "errors": pl.Int64, "server_shares": pl.Float64, "startup_s": pl.Float64, "mw_whole_per_s": pl.Float64,
@@ -42,7 +46,7 @@ SAID = {
 }  # fmt: skip
 SCHEMA: dict[str, Any] = {
     "run": pl.String, "section": pl.String, **FACTORS, "repetition": pl.Int64, "valid": pl.Boolean, "disturbed": pl.Boolean,
-    **dict.fromkeys((*METRICS, *WORK), pl.Float64), "queue_length_error": pl.Float64, "other_processes_cores": pl.Float64, **SAID,
+    **dict.fromkeys((*METRICS, *BY_CLASS, *WORK, "queue_length_error", "other_processes_cores"), pl.Float64), **SAID,
 }  # fmt: skip
 NORMAL = 1.96
 USUAL_BYTES = 1024  # of a value
@@ -50,9 +54,10 @@ USUAL_BYTES = 1024  # of a value
 
 def frame(folders: Sequence[RunFolder]) -> pl.DataFrame:
     """A row a run, columns as in SCHEMA; null where a run has no such part. Times are means for an operation, s:
-    `response_s` until the answer is at the client's host, `own_s` from there until the client has read it; client side and
-    CPU times by process, `mw_…` and the following by the middlewares (`reading`). `…_work_s`: of the recorder's piece of work on the cores
-    of the client, the servers and the middlewares. `queue_length_error` is a standard error."""
+    `response_s` until the answer is at the client's host, of sets and gets apart `set_response_s`, `get_response_s`; `own_s` from there
+    until the client has read it; client side and CPU times by process, `mw_…` and the following by the middlewares (`reading`).
+    `…_work_s`: of the recorder's piece of work on the cores of the client, the servers and the middlewares. `queue_length_error` is a
+    standard error."""
     return pl.DataFrame([_row(folder) for folder in folders], schema=SCHEMA)
 
 
@@ -64,8 +69,10 @@ def _row(folder: RunFolder) -> dict[str, Any]:
     found |= {"valid": manifest["valid"], "disturbed": any(r.startswith("disturbed") for r in manifest["reasons"])}
     found |= {"other_processes_cores": manifest["checks"].get("others"), **{k: manifest["kv"].get(k) for k in SAID}}
     metrics = folder.frame("metrics")
-    rows = metrics.filter(pl.col("class") == "").iter_rows(named=True) if metrics is not None else ()
-    known = {(row["metric"], row["station"], row["q"]): row for row in rows}
+    every = list(metrics.iter_rows(named=True)) if metrics is not None else []
+    known = {(row["metric"], row["station"], row["q"]): row for row in every if row["class"] == ""}
+    of_class = {row["class"]: row["value"] for row in every if (row["metric"], row["station"]) == ("response_time", "")}
+    found |= {name: of_class[one] for name, classes in BY_CLASS.items() for one in classes if one in of_class}
     found |= {name: known[key]["value"] for name, key in METRICS.items() if key in known}
     found |= work_of(folder)
     length = known.get(METRICS["queue_length"])
