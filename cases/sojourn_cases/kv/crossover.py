@@ -1,13 +1,14 @@
-"""Which of two numbers of workers is better, by the number of clients: ratios of throughput and response time, and where they cross 1.
+"""Which of two numbers of workers is better, by the number of clients: ratios of throughput and response time of neighbouring
+numbers, and where they cross 1.
 
 Repetitions are blocks: ratios are of pairs (`ratio_of_pairs`), with an interval where there are several repetitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import polars as pl
 
@@ -38,58 +39,61 @@ class WorkerRatios:
 
 
 def worker_ratios(rows: pl.DataFrame) -> list[WorkerRatios]:
-    """Of the two numbers of workers of each configuration that have the highest throughput, where both were run with three numbers of
-    clients at least."""
+    """Of neighbouring numbers of workers of each configuration, where both were run with three numbers of clients at least."""
     alike = [name for name in CONFIGURATION if name != "workers"]
     staged = rows.filter(pl.col("valid"), pl.col("design") == "staged").sort(*alike)
     found = []
     for values, own in staged.partition_by(alike, as_dict=True, maintain_order=True).items():
-        best = own.group_by("workers").agg(pl.col("throughput_per_s").max()).sort("throughput_per_s", descending=True)
-        pair = sorted(best["workers"].head(2).to_list())
-        if len(pair) < 2:
-            continue
-        few, many = (own.filter(pl.col("workers") == size) for size in pair)
-        ratios = {name: _by_clients(few, many, column) for name, column in TIMES.items()}
-        if len(ratios["throughput"]) >= LEAST:
-            where = name_of(dict(zip(alike, values, strict=True)) | {"workers": 0}).replace("0 workers, ", "")
-            found.append(WorkerRatios(where, *pair, ratios))
+        where = name_of(dict(zip(alike, values, strict=True)) | {"workers": 0}).replace("0 workers, ", "")
+        for fewer, more in pairwise(sorted(own["workers"].unique().to_list())):
+            few, many = (own.filter(pl.col("workers") == size) for size in (fewer, more))
+            ratios = {name: _by_clients(few, many, column) for name, column in TIMES.items()}
+            if len(ratios["throughput"]) >= LEAST:
+                found.append(WorkerRatios(where, fewer, more, ratios))
     return found
 
 
 def crossover_blocks(section: str, rows: pl.DataFrame) -> Iterator[Table | Figure]:
-    """A table and a figure for each pair of `worker_ratios`."""
-    for one in worker_ratios(rows):
-        title = f"{section}: {one.more} workers over {one.fewer}, {one.where}"
-        yield _table(title, one)
-        series = tuple(
-            Series(
-                name, list(of), [r.value for r in of.values()], [number(r.low) for r in of.values()],
-                [number(r.high) for r in of.values()], "points",
-            )
-            for name, of in one.ratios.items()
-        )  # fmt: skip
-        clients = list(one.ratios["throughput"])
+    """A table and a figure for each configuration, with the neighbouring numbers of workers of `worker_ratios`."""
+    for where, own in groupby(worker_ratios(rows), lambda one: one.where):
+        pairs = list(own)
+        title = f"{section}, {where}: more workers over fewer"
+        note = " ".join(f"{one.more} over {one.fewer}: {_crossed(one)}." for one in pairs)
+        yield _table(title, pairs, note)
+        clients = sorted({n for one in pairs for n in one.ratios["throughput"]})
         equal = Series("equal", [clients[0], clients[-1]], [1.0, 1.0], style="dashed")
-        yield Figure(f"crossover-{title}", title, "clients", "ratio", (*series, equal), _crossed(one))
+        lines = [_line(f"{one.more} over {one.fewer}", one.ratios["throughput"]) for one in pairs]
+        least = 0.9 * min(value for line in lines for value in (*line.y, *(line.low or ())) if value is not None)
+        series = (*lines, equal)
+        yield Figure(
+            f"crossover-{title}", title, "clients", "ratio of throughputs", series, note, y_limits=(least, None)
+        )
 
 
-def _table(title: str, one: WorkerRatios) -> Table:
+def _line(name: str, of: Mapping[int, TestedEstimate]) -> Series:
+    found = list(of.values())
+    ends = ([number(one.low) for one in found], [number(one.high) for one in found])
+    return Series(name, list(of), [one.value for one in found], *ends, "points")
+
+
+def _table(title: str, pairs: Sequence[WorkerRatios], crossed: str) -> Table:
     cells: list[tuple[Cell, ...]] = []
-    for clients in one.ratios["throughput"]:
-        values = [three(of[clients]) if clients in of else (None, None, None) for of in one.ratios.values()]
-        cells.append((str(clients), *(value for each in values for value in each)))
-    note = f"{_crossed(one)} {percent(USUAL_LEVEL, 0)} intervals over repetitions, in pairs; none of one repetition."
-    columns = ("clients", "throughput", "low", "high", "response time", "low ", "high ")
-    return Table(title, columns, tuple(cells), note, ("", *[".3f"] * 6))
+    for one in pairs:
+        for clients in one.ratios["throughput"]:
+            values = [three(of[clients]) if clients in of else (None, None, None) for of in one.ratios.values()]
+            cells.append((f"{one.more} over {one.fewer}", str(clients), *(value for each in values for value in each)))
+    note = f"{crossed} {percent(USUAL_LEVEL, 0)} intervals over repetitions, in pairs; none of one repetition."
+    columns = ("workers", "clients", "throughput", "low", "high", "response time", "low ", "high ")
+    return Table(title, columns, tuple(cells), note, ("", "", *[".3f"] * 6))
 
 
 def _crossed(one: WorkerRatios) -> str:
     """In words; where an interval contains 1 the two are not told apart."""
     throughput = one.ratios["throughput"]
     crossings = " and ".join(f"{low} and {high}" for low, high in one.crossings)
-    words = f"Throughput crosses between {crossings} clients." if crossings else "Throughput does not cross."
+    words = f"throughputs cross between {crossings} clients" if crossings else "throughputs do not cross"
     alike = [str(n) for n, r in throughput.items() if r.low <= 1 <= r.high]
-    return f"{words} Not told apart with {', '.join(alike)} clients." if alike else words
+    return f"{words}, and are not told apart with {', '.join(alike)}" if alike else words
 
 
 def _by_clients(few: pl.DataFrame, many: pl.DataFrame, column: str) -> dict[int, TestedEstimate]:

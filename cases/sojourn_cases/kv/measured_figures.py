@@ -63,7 +63,11 @@ def key_figures(gets: pl.DataFrame) -> Iterator[Figure]:
     )
     for values, own in rows.partition_by(alike, as_dict=True, maintain_order=True).items():
         at = dict(zip(alike, values, strict=True))
-        times = RESPONSES | (OF_A_MIX if at["kind"] == "mixed" else {})
+        times = (
+            {name: RESPONSES[name] for name in ("mean", "p50", "p90", "p99")} | OF_A_MIX
+            if at["kind"] == "mixed"
+            else RESPONSES
+        )
         lines = [_curve(name, own, "keys", column, MS) for name, column in times.items()]
         drawn = tuple(line for line in lines if line is not None)
         if drawn:

@@ -3,9 +3,9 @@ not fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -48,10 +48,19 @@ def _lines(part: Part, runs: list[RunFolder]) -> Lines:
     along = {part.x, *(name for name, leader in part.follow.items() if leader == part.x)}
     varied = [k for k in factors[0] if k not in along and len({repr(one.get(k)) for one in factors}) > 1]
     lines: Lines = {}
-    for run, one in zip(runs, factors, strict=True):
+    in_order = sorted(
+        zip(runs, factors, strict=True), key=lambda pair: _in_order(pair[1], varied)
+    )  # they were run at random
+    for run, one in in_order:
         name = factors_text({k: one[k] for k in varied}, tuple(varied)) if varied else ""
         lines.setdefault(f", {name}" if name else "", []).append(run)
     return lines
+
+
+def _in_order(factors: Mapping[str, Any], names: Sequence[str]) -> list[tuple[bool, float, str]]:
+    """Numbers by their value, before texts."""
+    values = [factors[name] for name in names]
+    return [(False, float(v), "") if isinstance(v, int | float) else (True, 0.0, str(v)) for v in values]
 
 
 def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str) -> Figure:
@@ -72,7 +81,7 @@ def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: floa
     ends = {at: (min(v), max(v)) if len(v) > 1 else (None, None) for at, v in values.items()}  # one run has no spread
     rows = [(at, fmean(v), *ends[at]) for at, v in sorted(values.items())]
     at, mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
-    return Series(f"measured{line}", at, mean, low, high, "points", group=line)
+    return Series(f"measured{line}", at, mean, low, high, "points", group=line.removeprefix(", "))
 
 
 def _model(
@@ -84,7 +93,7 @@ def _model(
     rows = [once[k] for k in sorted(once)]
     y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))
     style = "line" if found.rivals is not None and model == found.rivals.best else "dashed"
-    return Series(f"{model}{line}", sorted(once), y, low, high, style, group=line)  # type: ignore[arg-type]
+    return Series(f"{model}{line}", sorted(once), y, low, high, style, group=line.removeprefix(", "))  # type: ignore[arg-type]
 
 
 def _models(found: StudyFindings) -> tuple[str, ...]:
