@@ -3,7 +3,7 @@
     python benches/scale/memory.py --beside OTHER/python --out benches/scale/DATE [--rounds 5] [--requests 9600000] [--only observe]
 
 `end of a run`: 60 s at 20 000/s, as the generator leaves them (`growth.END`). `fit`: three runs, so many requests in all. `observe`: as
-many as CSV, in a hundred windows.
+many as CSV, in a hundred windows. `query`: one run of as many, asked for its p99 and its share of failures.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from pathlib import Path
 from growth import END, ONE, SOJOURN, made
 
 ENDED = 1_200_000
+ASKED = "p99 < 500ms and errors < 1%"
 Command = Callable[[Path], list[str]]  # where what it writes goes → its words
 
 
 def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
     """Those with `only` in their name; what they read is made first."""
     log, runs, lines, free = folder / "log", folder / "runs", folder / "lines.csv", folder / "free.toml"
+    asked = folder / "asked"
     free.write_text(ONE.replace("page = 0.01", "page = { free = true }"))
 
     def end(out: Path) -> list[str]:
@@ -42,6 +44,7 @@ def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
         "observe": lambda out: [
             *SOJOURN, "observe", str(lines), str(lines.with_suffix(".busy.csv")), "--window", window, "--out", str(out),
         ],
+        "query": lambda out: [*SOJOURN, "query", ASKED, str(asked), "--json"],
     }  # fmt: skip
     found = {name: command for name, command in every.items() if only in name}
     if "end of a run" in found:
@@ -49,14 +52,16 @@ def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
     if "fit" in found:
         for rate in (40, 60, 80):
             made("run", runs / str(rate), requests // 3, rate)
+    if "query" in found:
+        made("run", asked, requests, 80)
     if "observe" in found:
         made("lines", lines, requests)
     return found
 
 
 def said(out: Path) -> str:
-    """A hash of all numbers that were written: those of the folder's Metrics, and of a fit."""
-    files = sorted([*out.rglob("metrics.parquet"), *out.rglob("*.toml")])
+    """A hash of all numbers that were written: those of the folder's Metrics, of a fit, and of an answer."""
+    files = sorted([*out.rglob("metrics.parquet"), *out.rglob("*.toml"), *out.rglob("answer.json")])
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
@@ -75,12 +80,15 @@ def main() -> None:
             for round_ in range(asked.rounds):
                 for which, code in codes.items():
                     out = Path(name, "out")
-                    if command == "fit":
+                    if command in ("fit", "query"):
                         out.mkdir()
                     environment = os.environ | ({"PYTHONPATH": code} if code else {})
-                    null = subprocess.DEVNULL
-                    done = subprocess.Popen([sys.executable, *words_of(out)], stdout=null, stderr=null, env=environment)
-                    _, status, used = os.wait4(done.pid, 0)
+                    null, words = subprocess.DEVNULL, [sys.executable, *words_of(out)]
+                    with Path(name, "printed").open("wb") as printed:
+                        done = subprocess.Popen(words, stdout=printed, stderr=null, env=environment)
+                        _, status, used = os.wait4(done.pid, 0)
+                    if command == "query":
+                        Path(name, "printed").rename(out / "answer.json")
                     cpu_s, code_ = used.ru_utime + used.ru_stime, os.waitstatus_to_exitcode(status)
                     rows.append((round_, command, which, cpu_s, used.ru_maxrss / 1024, code_, said(out)))
                     print(*rows[-1], flush=True)

@@ -10,9 +10,11 @@ from query_golden import model
 from scipy import stats
 
 from sojourn.query import query
-from sojourn.query.sources.batched import BATCHES, BatchedLaw
+from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.convolved import convolved
-from sojourn.query.sources.share_interval import share_of, slow_cluster
+from sojourn.query.sources.law_by_batches import BATCHES
+from sojourn.query.sources.ranked_times import RankedTimes
+from sojourn.query.sources.share_interval import share_of
 from sojourn.query.sources.simulated import SimulatedSource
 from sojourn.query.values import Estimate, Span
 from sojourn.stats.batch_means import IntervalEstimate, ratio
@@ -176,11 +178,11 @@ def test_intervals_of_few_clusters_hold_the_share(clusters: float) -> None:
 def test_in_how_many_slow_requests_come() -> None:
     """Independent times: one at a time. Runs of 20 alike: 10.5, (c + 1)/2 with c = 20, as the mean of geometric
     ones with this variance."""
-    rng, batch = np.random.default_rng(8), np.repeat(np.arange(32), 2500)
-    assert slow_cluster(rng.exponential(size=80_000), batch, 32) < 3
+    rng = np.random.default_rng(8)
+    assert law(rng.exponential(size=80_000)).slow_cluster() < 3
     runs = np.repeat(rng.exponential(size=4000), 20)
-    assert 4 < slow_cluster(runs, batch, 32) < 25
-    assert slow_cluster(np.empty(0), np.empty(0, int), 32) == 1.0
+    assert 4 < law(runs).slow_cluster() < 25
+    assert law(np.empty(0)).slow_cluster() == 1.0
 
 
 def test_one_pass_over_the_times_counts_as_each_time_by_itself() -> None:
@@ -190,4 +192,59 @@ def test_one_pass_over_the_times_counts_as_each_time_by_itself() -> None:
     weight = rng.uniform(0.5, 2.0, len(times))
     found, asked = law(times, weight), np.array([-1.0, 0.0, 3.5, 7.0, 39.0, 50.0])
     wanted = [[weight[(found.batch == b) & (times <= t)].sum() for t in asked] for b in range(BATCHES)]  # by definition
-    assert found._sums_below(asked) == pytest.approx(np.array(wanted))
+    assert found.at_most(asked) == pytest.approx(np.array(wanted))
+
+
+def ranked(times: np.ndarray, batch: np.ndarray) -> RankedTimes:
+    """From three parts of them, in another order."""
+    return RankedTimes.of(
+        ((batch[part], times[part]) for part in np.array_split(np.arange(len(times))[::-1], 3)), 100.0, "a time"
+    )
+
+
+@pytest.mark.parametrize("never", [0.0, 0.002, 0.3])
+def test_ranked_times_are_those_of_the_definition(never: float) -> None:
+    """Ties, times below 0 and of 0, batches without any; quantiles as numpy has them (linear)."""
+    rng = np.random.default_rng(6)
+    times = np.round(rng.normal(1.0, 1.0, 5000), 2)
+    times[rng.random(5000) < never] = math.inf
+    batch = rng.integers(3, 20, 5000)
+    found, asked = ranked(times, batch), np.array([-9.0, -0.5, 0.0, 1.0, 1.004, 9.0, math.inf])
+    finite = np.isfinite(times)
+    wanted = [[((batch == b) & (times <= t) & (finite | (t == math.inf))).sum() for t in asked] for b in range(BATCHES)]
+    assert (found.at_most(asked) == np.array(wanted)).all()
+    for low, high, closed in ((-0.5, 1.0, (True, False)), (-0.5, 1.0, (False, True)), (0.0, math.inf, (True, True))):
+        inside = Span(Estimate.exact(low), Estimate.exact(high), closed).holds(times) & finite
+        span = Span(Estimate.exact(low), Estimate.exact(high), closed)
+        assert (found.within(span) == np.bincount(batch[inside], minlength=BATCHES)).all()
+    levels = np.array([0.0, 0.001, 0.25, 0.5, 0.6999, 0.99, 1.0])
+    numpy_s = np.quantile(np.where(finite, times, 1e9), levels)
+    assert found.inverses(levels) == pytest.approx(np.where(numpy_s > 100, math.inf, numpy_s), rel=1e-12)
+    assert found.largest() == times[finite].max() and found.always() == (never == 0) and found.count() == 5000
+    sums, weight = found.powers(3)
+    assert sums.sum() == pytest.approx((times[finite] ** 3).sum()) and weight.sum() == finite.sum()
+
+
+def test_ranked_times_say_what_observations_say() -> None:
+    """The same times as observations of weight 1, whose law is another code's: value, bounds and what is lacking."""
+    rng = np.random.default_rng(7)
+    times = np.repeat(rng.exponential(size=2000), 10)
+    times[rng.random(20_000) < 0.001] = math.inf
+    batch = np.arange(20_000) * BATCHES // 20_000
+    one = BatchedLaw(times, times, np.ones(20_000), batch, 100.0, "a time", of_finite=True)
+    other = ranked(times, batch)
+    slow = Span(Estimate.exact(5.0), Estimate.exact(math.inf), (False, False))
+    for ask in (
+        lambda law: law.quantile(0.5), lambda law: law.quantile(0.99), lambda law: law.quantile(0.9995),
+        lambda law: law.moment(1), lambda law: law.moment(3), lambda law: law.deviation(),
+        lambda law: law.probability(at_most(2.0)), lambda law: law.probability(slow),
+    ):  # fmt: skip
+        a, b = ask(one), ask(other)
+        assert (b.value, b.low, b.high, b.needs) == pytest.approx((a.value, a.low, a.high, a.needs), rel=1e-11)
+    assert other.slow_cluster() == pytest.approx(one.slow_cluster(), rel=1e-11)
+
+
+def test_an_infinite_quantile_and_no_time_at_all() -> None:
+    assert math.isinf(ranked(np.full(60, math.inf), np.arange(60) % BATCHES).quantile(0.5).value)
+    nothing = ranked(np.empty(0), np.empty(0, int))
+    assert nothing.count() == 0 and nothing.largest() == 0 and nothing.slow_cluster() == 1.0

@@ -22,8 +22,9 @@ import numpy as np
 
 from sojourn.errors import SourceRefused
 from sojourn.query.sources.batched import BatchedLaw
+from sojourn.query.sources.law_by_batches import LawByBatches
 from sojourn.query.sources.share_interval import RARE, each_of, needed, share_of, wider_share
-from sojourn.query.values import Array, Estimate, Law, Span
+from sojourn.query.values import Array, Estimate, Law, Span, Whole
 from sojourn.stats.batch_means import IntervalEstimate, around
 from sojourn.units import USUAL_LEVEL
 
@@ -143,30 +144,31 @@ class ConvolvedLaw:
 def convolved(a: Law, b: Law) -> Law:
     """Raises SourceRefused for anything but two records of times that always ended."""
     for one in (a, b):
-        if not isinstance(one, BatchedLaw) or one.discrete:
+        if not isinstance(one, LawByBatches) or (isinstance(one, BatchedLaw) and one.discrete):
             raise SourceRefused("convolve of more than two times", "query", "convolve two times that were recorded")
-        if np.isinf(one.high).any() or not len(one.high):
+        if not one.always() or not one.count():
             raise SourceRefused(
                 f"convolve of {one.name}: it happens only with a probability below 1",
                 "query",
                 "ask for a probability of each",
             )
         one.enough()
-    assert isinstance(a, BatchedLaw) and isinstance(b, BatchedLaw)
-    return ConvolvedLaw(_sample(a), _sample(b), min(len(a.high), len(b.high)), max(a.spent_s, b.spent_s))
+    assert isinstance(a, LawByBatches) and isinstance(b, LawByBatches)
+    seen = [one.observations() for one in (a, b)]
+    first, second = (_sample(*own, len(one.totals())) for own, one in zip(seen, (a, b), strict=True))
+    return ConvolvedLaw(first, second, min(len(own[0]) for own in seen), max(a.spent_s, b.spent_s))
 
 
-def _sample(law: BatchedLaw) -> Sample:
+def _sample(middle: Array, weights: Array, batch: Whole, batches: int) -> Sample:
     """Neighbours in the order of time as one, where there are more than POINTS: at their mean."""
-    middle = (law.low + law.high) / 2
     order = np.argsort(middle, kind="stable")
     of = np.arange(len(order)) * min(POINTS, len(order)) // len(order)
     size = int(of[-1]) + 1
-    weight, times = law.weight[order], middle[order]
+    weight, times = weights[order], middle[order]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(of, weight * times, size) / np.bincount(of, weight, size)
     known = np.bincount(of, weight, size) > 0
-    table = np.bincount(law.batch[order] * size + of, weight, law.batches * size).reshape(law.batches, size)
+    table = np.bincount(batch[order] * size + of, weight, batches * size).reshape(batches, size)
     return Sample(mean[known], table[:, known].astype(float))
 
 

@@ -1,4 +1,4 @@
-"""How many are present over time, from their begins and ends."""
+"""Events in time: which requests are meant, when it happened, and how many are present, from their begins and ends."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
-from sojourn.query.values import Array, Flags
+from sojourn.query.values import Array, Events, Flags
 
 
 def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -> tuple[Array, Array]:
@@ -28,3 +29,22 @@ def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -
 def entries(inside: Flags) -> Flags:
     """Where a set is entered: inside, and not just before; the beginning of the record is no entry."""
     return np.concatenate([[False], inside[1:] & ~inside[:-1]]) if len(inside) else inside
+
+
+def kept(requests: pl.DataFrame, events: Events) -> pl.DataFrame:
+    """Those of the requests (begin_s, end_s, failed) that are meant."""
+    if events.event == "arrivals":
+        return requests
+    return requests.filter(pl.col("failed") if events.event == "failed" else ~pl.col("failed"))
+
+
+def happened(requests: pl.DataFrame, events: Events) -> Array:
+    """When it did to those that are meant, s; an answer when it ended."""
+    of = kept(requests, events)
+    own = of["begin_s"] if events.event == "arrivals" else of["end_s"].fill_nan(None).drop_nulls()
+    return own.to_numpy()
+
+
+def stays(requests: pl.DataFrame) -> tuple[Array, Array, Flags]:
+    """Begin, end and failed of each."""
+    return requests["begin_s"].to_numpy(), requests["end_s"].to_numpy(), requests["failed"].to_numpy()

@@ -6,7 +6,7 @@ Times end as in the folder's Metrics: with the kernel's receive where there is o
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +19,11 @@ from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, only_station
-from sojourn.query.values import Array, Estimate, Law
+from sojourn.query.values import Array, Estimate, Flags, Law
 from sojourn.runs.core_utilisation import busy_shares, softirq_shares
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.measurement_window import choose_window
-from sojourn.runs.request_times import in_window, request_times
+from sojourn.runs.request_times import DUE, end, in_window, request_times
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
 from sojourn.runs.service_phases import WAITING_PAGE, service_phases
@@ -40,23 +40,44 @@ class MeasuredSource(PathSource):
 
     OF_WINDOW = ("edges", "served", "path", "table", "pieces", "metrics", "phases")  # what is kept of a window
 
+    whole: MeasuredSource | None = None  # of a window: what it is a window of
+
     def __init__(self, folder: RunFolder) -> None:
-        records = request_times(folder, ("sent_s", "end_s", "failure", "class"))
-        if records is None or records.is_empty():
-            found = "no requests" if records is None else "the run sent no requests"
+        first = next(folder.parts("requests", (DUE,)), None)
+        if first is None or first.is_empty():
+            found = "no requests" if first is None else "the run sent no requests"
             raise RunFolderError(found, str(folder.path), "give a folder with requests.parquet that has some")
-        self.folder, self.responses = folder, records
+        self.folder, self.name = folder, folder.path.name
         start, end = folder.manifest.get("window_s") or choose_window(folder, self.responses)[0]
         if folder.sample_every > 1:
             remedy = "measure with fewer requests, so that each is recorded"
             raise RunFolderError(f"one request of {folder.sample_every} is recorded", str(folder.path), remedy)
-        frame = self.responses.select(
-            begin_s="intended_s", end_s="end_s", failed=pl.col("failure") > 0,
-            **({"class": pl.col("class")} if "class" in records.columns else {"class": pl.lit(0)}),
-        )  # fmt: skip
-        classes = folder.manifest.get("records", {}).get("requests", {}).get("classes", [])
-        kind = "simulated" if folder.manifest.get("simulated") else "measured"
-        super().__init__(folder.path.name, kind, frame, (float(start), float(end)), classes, _station(folder))
+        self.window = float(start), float(end)
+        self.classes = list(folder.manifest.get("records", {}).get("requests", {}).get("classes", []))
+        self.kind = "simulated" if folder.manifest.get("simulated") else "measured"
+        self.station = _station(folder)
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """The requests as Metrics are made of them."""
+        return self.whole.responses if self.whole else self._read(("sent_s", "end_s", "failure", "class"))
+
+    @cached_property
+    def requests(self) -> pl.DataFrame:  # type: ignore[override]
+        known = "responses" in self.__dict__
+        return _of_path(self.responses if known else self._read(("end_s", "failure", "class")))
+
+    def frames(self) -> Iterable[pl.DataFrame]:
+        """Where the requests were not needed as a whole, some at a time."""
+        if "requests" in self.__dict__:
+            return super().frames()
+        wanted = (DUE, "received_s", "done_s", "failure", "class")
+        return (_of_path(part.with_columns(end())) for part in self.folder.parts("requests", wanted))
+
+    def _read(self, wanted: Sequence[str]) -> pl.DataFrame:
+        found = request_times(self.folder, wanted)
+        assert found is not None, "there when it was opened"
+        return found
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -64,12 +85,12 @@ class MeasuredSource(PathSource):
         return run_metrics(self.folder, self.responses, self.folder.frame("host"), self.window)
 
     def time(self, time: str, station: str, cls: str) -> Law:
-        inside = in_window(self.responses, self.window)
-        begin, failed = inside["intended_s"].to_numpy(), (inside["failure"] > 0).to_numpy()
         if not cls and (time, station) == ("response_time", "service"):
-            return self.law(inside["sent_s"].to_numpy(), inside["end_s"].to_numpy(), failed, time)
+            return self.law_of(self._between("sent_s", "end_s"), time)
         if not cls and (time, station) == ("waiting_time", "client"):
-            return self.law(begin, inside["sent_s"].to_numpy(), np.zeros(len(begin), bool), time)
+            return self.law_of(self._between(DUE, "sent_s"), time)
+        if not cls and (time, station) == ("response_time", "") and "requests" not in self.__dict__:
+            return self.law_of(self._between(DUE, "end_s"), time)
         app = self.folder.frame("app")
         if (
             not cls
@@ -82,8 +103,18 @@ class MeasuredSource(PathSource):
             first, last = ("came_s", "begin_s") if time == "waiting_time" else ("begin_s", "end_s")
             app = service_phases(app, self.folder.manifest).filter(pl.col("begin_s").is_between(*self.window))
             app = app.drop_nans([first, last]).drop_nulls([first, last])
-            return self.law(app[first].to_numpy(), app[last].to_numpy(), np.zeros(app.height, bool), time)
+            return self.law_of([(app[first].to_numpy(), app[last].to_numpy(), np.zeros(app.height, bool))], time)
         return super().time(time, station, cls)
+
+    def _between(self, first: str, last: str) -> Iterator[tuple[Array, Array, Flags]]:
+        """Two times of the requests in the window, and whether each failed until the last; read some at a time."""
+        wanted = {DUE, first, "failure", *(("received_s", "done_s") if last == "end_s" else (last,))}
+        parts = [self.responses] if self.whole else self.folder.parts("requests", wanted)
+        for part in parts:
+            own = in_window(part, self.window)
+            own = own.with_columns(end()) if "received_s" in own.columns else own
+            failed = own["failure"].to_numpy() > 0 if last == "end_s" else np.zeros(own.height, bool)
+            yield own[first].to_numpy(), own[last].to_numpy(), failed
 
     @property
     def stations(self) -> list[str]:
@@ -98,7 +129,7 @@ class MeasuredSource(PathSource):
             own = copy.copy(self)
             for name in self.OF_WINDOW:
                 own.__dict__.pop(name, None)
-            own.window, own.inside = part.window, part.inside
+            own.window, own.inside, own.whole = part.window, part.inside, self.whole or self
             yield own
 
     def measure(self, metric: str, station: str, cls: str) -> Estimate:
@@ -143,6 +174,12 @@ class MeasuredSource(PathSource):
             shares[int(name)][:, None].repeat(2, axis=1).ravel(), USUAL_LEVEL, CORE_BATCHES
         )
         return Estimate.known(mean, low, high, self.spent_s)
+
+
+def _of_path(requests: pl.DataFrame) -> pl.DataFrame:
+    """With the columns that `PathSource` takes."""
+    kind = pl.col("class") if "class" in requests.columns else pl.lit(0, pl.UInt8).alias("class")
+    return requests.select(kind, begin_s=DUE, end_s="end_s", failed=pl.col("failure") > 0)
 
 
 def _station(folder: RunFolder) -> Station | None:

@@ -7,7 +7,7 @@ batches of time; a start whose end lies after the record counts nowhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,9 +16,11 @@ import polars as pl
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
-from sojourn.query.sources.batched import BATCHES, LEAST, BatchedLaw
-from sojourn.query.sources.counted import counted, entries
-from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of, slow_cluster
+from sojourn.query.sources.batched import BatchedLaw
+from sojourn.query.sources.counted import counted, entries, happened, kept, stays
+from sojourn.query.sources.law_by_batches import BATCHES, LEAST
+from sojourn.query.sources.ranked_times import RankedTimes
+from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
@@ -26,8 +28,6 @@ from sojourn.runs.request_times import in_window
 from sojourn.stats.batch_means import IntervalEstimate, ratio
 
 MOST_NAMED = 12
-# the share of answers whose clusters stand for one of failures, and how many these are at least
-SLOW, ENOUGH_SLOW = 0.01, 1000
 
 
 class PathSource(Source):
@@ -40,7 +40,11 @@ class PathSource(Source):
     ) -> None:  # fmt: skip
         self.name, self.kind, self.window, self.classes, self.station = name, kind, window, list(classes), station
         self.requests = requests
-        self.inside = in_window(requests, window, "begin_s")
+
+    @cached_property
+    def inside(self) -> pl.DataFrame:
+        """The requests that came in the window."""
+        return in_window(self.requests, self.window, "begin_s")
 
     @property
     def stations(self) -> list[str]:
@@ -73,14 +77,13 @@ class PathSource(Source):
         if station and not (self.station and station == self.station.name):
             return super().time(time, station, cls)
         if time == "response_time":
-            own = self.own(self.inside, cls)
-            return self.law(own["begin_s"].to_numpy(), own["end_s"].to_numpy(), own["failed"].to_numpy(), time)
+            return self.law_of([stays(self.own(self.inside, cls))], time)
         if self.station is None:
             return super().time(time, station, cls)
         own = self.own(self.served, cls).filter(pl.col("begin_s").is_between(*self.window))
         begin, served, end = (own[name].to_numpy() for name in ("begin_s", "served_s", "end_s"))
         none = np.zeros(len(begin), bool)
-        return self.law(begin, served, none, time) if time == "waiting_time" else self.law(served, end, none, time)
+        return self.law_of([(begin, served, none) if time == "waiting_time" else (served, end, none)], time)
 
     @cached_property
     def served(self) -> pl.DataFrame:
@@ -89,9 +92,9 @@ class PathSource(Source):
             self.refuse(
                 "waiting and service time", "only where customers are served in order of arrival: ask for response_time"
             )
-        kept = self.requests.filter(~pl.col("failed"))
-        came, left = kept["begin_s"].to_numpy(), kept["end_s"].fill_nan(math.inf).to_numpy()
-        return kept.with_columns(served_s=pl.Series(begins(came, left, self.station.servers)))
+        good = self.requests.filter(~pl.col("failed"))
+        came, left = good["begin_s"].to_numpy(), good["end_s"].fill_nan(math.inf).to_numpy()
+        return good.with_columns(served_s=pl.Series(begins(came, left, self.station.servers)))
 
     def utilisation(self) -> Estimate:
         """Of the only station: its busy servers over time, by all it has."""
@@ -99,50 +102,47 @@ class PathSource(Source):
         busy = self.states(StateFunction("busy", self.station.name)) / self.station.servers
         return self.distribution(busy, None).moment(1)
 
-    def law(self, begin: Array, end: Array, failed: Flags, name: str) -> BatchedLaw:
-        """Of the times between; those that failed are later than all."""
+    def law_of(self, parts: Iterable[tuple[Array, Array, Flags]], name: str) -> RankedTimes:
+        """Of the times between two, of some requests after the others; those that failed are later than all."""
         # to the nanosecond: differences of large numbers, equal by the record, differ by rounding, and not at random
-        times = np.where(failed | np.isnan(end), math.inf, np.round(end - begin, 9))
-        return BatchedLaw(times, times, np.ones(len(times)), self.batch_of(begin), self.spent_s, name, of_finite=True)
+        pieces = (
+            (self.batch_of(a), np.where(lost | np.isnan(b), math.inf, np.round(b - a, 9))) for a, b, lost in parts
+        )
+        return RankedTimes.of(pieces, self.spent_s, name)
 
     def convolution(self, a: Law, b: Law) -> Law:
         from sojourn.query.sources.convolved import convolved
 
         return convolved(a, b)
 
+    def frames(self) -> Iterable[pl.DataFrame]:
+        """`requests` in one part or more."""
+        return [self.requests]
+
     def rate(self, events: Events) -> Estimate:
-        counts, _ = np.histogram(self._times(events), self.edges)
-        found = ratio(counts[None, :, None].astype(float), np.diff(self.edges)[None, :, None], LEVEL)
+        times = (happened(self.own(part, events.cls), events) for part in self.frames())
+        counts = sum(np.histogram(part, self.edges)[0] for part in times)
+        found = ratio(np.asarray(counts, float)[None, :, None], np.diff(self.edges)[None, :, None], LEVEL)
         return Estimate.known(float(found.value[0]), float(found.low[0]), float(found.high[0]), self.spent_s)
 
     def share(self, part: Events, whole: Events) -> Estimate:
         """Of the requests that came in the window."""
-        of, all_ = self._came(part), self._came(whole)
-        if not len(all_):
+        counts = np.zeros((2, BATCHES))
+        for frame in self.frames():
+            inside = in_window(frame, self.window, "begin_s")
+            for kind, events in enumerate((part, whole)):
+                begun = kept(self.own(inside, events.cls), events)["begin_s"].to_numpy()
+                counts[kind] += np.bincount(self.batch_of(begun), minlength=BATCHES)
+        seen = int(counts[1].sum())
+        if not seen:
             raise SourceRefused(f"no {whole} in the window", self.name, "run longer")
-        counts = [np.histogram(x, self.edges)[0][None, :, None].astype(float) for x in (of, all_)]
+        of, all_ = counts[:, None, :, None]
         with np.errstate(invalid="ignore"):
-            return share_of(ratio(counts[0], counts[1], LEVEL), len(all_), self.spent_s, further=self._slow_cluster)
+            return share_of(ratio(of, all_, LEVEL), seen, self.spent_s, further=self._slow_cluster)
 
     def _slow_cluster(self) -> float:
-        done = self.inside.filter(~pl.col("failed"))
-        return slow_cluster(
-            (done["end_s"] - done["begin_s"]).to_numpy(), self.batch_of(done["begin_s"].to_numpy()), BATCHES
-        )
-
-    def _times(self, events: Events) -> Array:
-        """When they happened; an answer when it ended."""
-        own = self.own(self.requests, events.cls)
-        if events.event == "arrivals":
-            return own["begin_s"].to_numpy()
-        kept = own.filter(pl.col("failed") if events.event == "failed" else ~pl.col("failed"))
-        return kept["end_s"].fill_nan(None).drop_nulls().to_numpy()
-
-    def _came(self, events: Events) -> Array:
-        own = self.own(self.inside, events.cls)
-        if events.event != "arrivals":
-            own = own.filter(pl.col("failed") if events.event == "failed" else ~pl.col("failed"))
-        return own["begin_s"].to_numpy()
+        done = (in_window(part, self.window, "begin_s").filter(~pl.col("failed")) for part in self.frames())
+        return self.law_of((stays(own) for own in done), "answers").slow_cluster()
 
     @cached_property
     def path(self) -> tuple[Array, Array]:

@@ -27,20 +27,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
-from sojourn.query.values import Array, Estimate, Whole
-from sojourn.stats.batch_means import IntervalEstimate, ratio
+from sojourn.query.values import Estimate
+from sojourn.stats.batch_means import IntervalEstimate
 from sojourn.units import USUAL_LEVEL
 
 LEVEL = USUAL_LEVEL  # of every interval of a query
 RARE, WIDER = 0.1, 10.0
 ENOUGH = 100  # clusters of the wider tail's size: the batches tell the variance themselves
 MOST = 1e7
-SLOW, ENOUGH_SLOW = (
-    0.01,
-    1000,
-)  # the share of answers whose clusters stand for one of failures, and how many these are at least
 TURNS = 3  # until a bound and the tail ten times its share agree
 LOW, HIGH = (1 - USUAL_LEVEL) / 2, (1 + USUAL_LEVEL) / 2
 Wider = Callable[[float], float]  # a share → `each` of a tail so large
@@ -80,16 +74,6 @@ def share_of(
     else:
         low, high = (1 - x for x in reversed(_rare(1 - p, own, count, wider, further)))
     return Estimate(share, max(low, 0.0), min(high, 1.0), spent_s)
-
-
-def slow_cluster(times: Array, batch: Whole, batches: int) -> float:
-    """In how many the slowest 1 % of `times` come at a time, each in its `batch` (0 …); of few the slowest 1000, at most 10 %."""
-    if not len(times):
-        return 1.0
-    slow = times > np.quantile(times, 1 - min(max(SLOW, ENOUGH_SLOW / len(times)), RARE))
-    above, below = (np.bincount(batch, x, batches)[None, :, None].astype(float) for x in (slow, np.ones(len(slow))))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return cluster_size(each_of(ratio(above, below, USUAL_LEVEL)), len(slow))
 
 
 def jeffreys(p: float, each: float) -> tuple[float, float]:

@@ -1,0 +1,114 @@
+"""Laws of millions of times: those of each batch in ascending order, and nothing else of them, 8 bytes a time.
+
+How many lie at or below t is found by bisection in each batch. So is the k-th smallest of all batches together, by bisection of the 64 bits
+of a number: in IEEE 754 the bits of numbers of one sign, read as whole numbers, have their order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sojourn.query.sources.law_by_batches import BATCHES, LawByBatches
+from sojourn.query.values import Array, Span, Whole
+
+MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)  # all bits but the sign
+
+
+@dataclass(frozen=True)
+class RankedTimes(LawByBatches):
+    """`parts`: the times of each batch in ascending order; infinite ones never happened."""
+
+    parts: tuple[Array, ...]
+    spent_s: float
+    name: str
+    of_finite: bool = True
+    dropped: float = 0.0
+
+    @staticmethod
+    def of(pieces: Iterable[tuple[Whole, Array]], spent_s: float, name: str, batches: int = BATCHES) -> RankedTimes:
+        """From (batch, time) of some observations after the others, in any order."""
+        kept: list[list[Array]] = [[] for _ in range(batches)]
+        for batch, times in pieces:
+            order = np.argsort(batch, kind="stable")
+            ends = np.cumsum(np.bincount(batch, minlength=batches))[:-1]
+            for own, part in zip(kept, np.split(times[order], ends), strict=True):
+                if len(part):
+                    own.append(part)
+        return RankedTimes(tuple(_joined(own) for own in kept), spent_s, name)
+
+    def count(self) -> int:
+        return sum(map(len, self.parts))
+
+    def totals(self) -> Array:
+        return np.array([len(part) for part in self.parts], np.float64)
+
+    def within(self, span: Span) -> Array:
+        return self._below(span.high.value, span.closed[1]) - self._below(span.low.value, not span.closed[0])
+
+    def _below(self, x: float, closed: bool) -> Array:
+        """How many of each batch are at or below x (below it, where not `closed`); at infinity, those that happened."""
+        if x == -math.inf:
+            return np.zeros(len(self.parts))
+        side: Literal["left", "right"] = "right" if closed and math.isfinite(x) else "left"
+        return np.array([np.searchsorted(part, x, side) for part in self.parts], np.float64)
+
+    def at_most(self, times: Array) -> Array:
+        return np.array([np.searchsorted(part, times, "right") for part in self.parts], np.float64)
+
+    def powers(self, order: int) -> tuple[Array, Array]:
+        ends = self._below(math.inf, True)
+        finite = (part[: int(end)] for part, end in zip(self.parts, ends, strict=True))
+        return np.array([(own**order).sum() for own in finite], np.float64), ends
+
+    def always(self) -> bool:
+        return bool(self._below(math.inf, True).sum() == self.count())
+
+    def largest(self) -> float:
+        ends = self._below(math.inf, True)
+        return max((float(part[int(end) - 1]) for part, end in zip(self.parts, ends, strict=True) if end), default=0.0)
+
+    def observations(self) -> tuple[Array, Array, Whole]:
+        times = np.concatenate(self.parts)
+        return times, np.ones(len(times)), np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
+
+    def inverses(self, levels: Array) -> Array:
+        """Linear between neighbours (Hyndman and Fan's 7th)."""
+        at = np.clip(levels, 0.0, 1.0) * (self.count() - 1)
+        low, high = (self._smallest(edge(at).astype(np.int64)) for edge in (np.floor, np.ceil))
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            return np.where(np.isfinite(high), low + (high - low) * (at - np.floor(at)), math.inf)
+
+    def _smallest(self, ranks: Whole) -> Array:
+        """The time of each rank, from 0, among those of all batches."""
+        some = [part for part in self.parts if len(part)]
+        first, last = min(part[0] for part in some), max(part[-1] for part in some)
+        low, high = (np.repeat(_bits(np.array([x])), len(ranks)) for x in (first, last))
+        while (low < high).any():
+            middle = (low & high) + ((low ^ high) >> 1)  # their mean, rounded down, without an overflow
+            times = _number(middle)
+            enough = sum(np.searchsorted(part, times, "right") for part in some) > ranks
+            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+        return _number(low)
+
+
+def _joined(pieces: list[Array]) -> Array:
+    found = np.concatenate(pieces) if pieces else np.zeros(0)
+    pieces.clear()  # before the next batch is joined
+    found.sort()
+    return found
+
+
+def _bits(numbers: Array) -> Whole:
+    """Whole numbers in the order of these; none is NaN."""
+    bits = numbers.astype(np.float64).view(np.int64)
+    return np.where(bits < 0, bits ^ MAGNITUDE, bits)
+
+
+def _number(bits: Whole) -> Array:
+    """What `_bits` gave."""
+    return np.where(bits < 0, bits ^ MAGNITUDE, bits).view(np.float64)
