@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from headless import WITHOUT, browser, sync_api  # noqa: E402, F401  (for the te
 from ui_folder import run_folder, work_folder  # noqa: E402
 
 from sojourn.ui.guard import AccessSecrets  # noqa: E402
-from sojourn.ui.serve import _config  # noqa: E402
+from sojourn.ui.serve import _config, listening  # noqa: E402
 from sojourn.ui.work_folder import WorkFolder  # noqa: E402
 from sojourn.ui.workbench import workbench  # noqa: E402
 
@@ -32,7 +31,7 @@ class Served:
 
     def __init__(self, folder: Path, write: bool = False) -> None:
         self.secret = AccessSecrets()
-        self.listener = socket.socket()
+        self.listener = listening()
         self.listener.bind(("127.0.0.1", 0))
         self.server = uvicorn.Server(_config(workbench(WorkFolder(folder), self.secret, write)))
         self.thread = threading.Thread(target=lambda: asyncio.run(self.server.serve([self.listener])), daemon=True)

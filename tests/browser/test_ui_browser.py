@@ -34,6 +34,7 @@ from served_ui import (  # noqa: F401  (fixtures)
 from ui_folder import BROKEN, MM1, line, run_folder, running_run, study
 
 pytestmark = WITHOUT
+LABELS = "() => [...document.querySelectorAll('.figures figure:first-child .role-axis-label text')].map(e => e.textContent).join()"
 SOJOURN = Path(sys.executable).parent / "sojourn"
 
 
@@ -57,6 +58,25 @@ def test_a_slider_moves_the_curve_and_the_numbers(opened: Open) -> None:
     page.wait_for_function(f"() => ({CURVE})() !== {curve!r}")
     page.get_by_role("button", name="Reset").click()
     page.get_by_text("20.0 ms").wait_for()
+
+
+def test_the_drawing_stays_while_a_slider_moves_and_a_zoom_with_it(opened: Open) -> None:
+    page = opened("#/model/one.toml")
+    before = settled(page)
+    plot = page.locator(".figures figure .plot").first
+    plot.locator("svg").evaluate("e => { e.dataset.mine = 'yes'; }")
+    labels = plot.locator(".role-axis-label text").all_text_contents
+    wide = labels()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    page.wait_for_function(f"() => ({LABELS})() !== {','.join(wide)!r}")
+    zoomed = labels()
+    slide(page, "classes.user.rate_per_s", 80)
+    settled(page, before)
+    assert plot.locator("svg[data-mine]").count() == 1 and labels() == zoomed
 
 
 def test_the_exact_box_and_the_keys_move_a_slider_too(opened: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +24,7 @@ def serve(folder: Path, tell: Callable[[str], None], *, port: int = 0, write: bo
     """Serves until SIGINT or SIGTERM; `tell` is given the URL. `port` 0: any that is free. InputError for a folder or a port that cannot be
     had."""
     place, secret = WorkFolder(folder), AccessSecrets()
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+    with listening() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
@@ -33,8 +34,17 @@ def serve(folder: Path, tell: Callable[[str], None], *, port: int = 0, write: bo
             ) from None
         listener.listen()  # before the URL is told: who opens it at once waits, and is not refused
         tell(f"http://{HOST}:{listener.getsockname()[1]}{secret.root}?token={secret.token}")
+        server = uvicorn.Server(_config(workbench(place, secret, write)))
+        # what is still being computed when it is interrupted is cut off: no error that anybody need read
+        logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(_config(workbench(place, secret, write))).run(sockets=[listener])
+            server.run(sockets=[listener])
+
+
+def listening() -> socket.socket:
+    """A TCP socket that names its protocol. asyncio switches Nagle's algorithm off (RFC 896) only on connections of such a one; with it the
+    second part of an answer waits until the first is acknowledged, which Linux may put off for 40 ms (tcp(7), TCP_QUICKACK)."""
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:

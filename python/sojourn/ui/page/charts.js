@@ -1,8 +1,10 @@
 // Figures by Vega (the bundle of reports), and the small charts of tables, which are a few lines of SVG.
 import {el, svg} from "./dom.js";
+import {KeptView, parted} from "./kept_view.js";
 import {plain} from "./numbers.js";
 import {table} from "./table.js";
 
+const MOST_VIEWS = 3;
 let vega = null;
 const loaded = () => (vega ??= import("./vega.js").then(() => window.vegaEmbed));
 const OPTIONS = {
@@ -17,21 +19,29 @@ export class Chart {
     this.caption = el("figcaption", {}, title);
     this.values = el("details", {class: "values", ontoggle: () => { if (this.values.open) this.tell(); }}, el("summary", {}, "Values"));
     this.element = el("figure", {}, this.caption, this.plot, this.values);
-    this.view = null;
+    this.views = new Map(); // template → view: a slider that moves and one that rests have two
+    this.shown = null;
   }
 
   // Draws a specification; what was drawn before stays until the new drawing is there
   async draw(figure) {
     const embed = await loaded();
     this.plot.setAttribute("aria-label", `${figure.title}: ${figure.y} against ${figure.x}`);
-    const holder = el("div", {"aria-hidden": "true"}); // the plot has a name, and its values are a table
-    const made = await embed(holder, figure.spec, OPTIONS);
-    const old = this.view;
-    this.plot.replaceChildren(holder);
-    this.view = made;
+    const parts = parted(figure.spec), old = this.shown;
+    let kept = this.views.get(parts.key);
+    if (kept) await kept.update(parts);
+    else {
+      kept = await KeptView.made(embed, parts, el("div", {"aria-hidden": "true"}), OPTIONS); // the plot has a name, and its values are a table
+      this.views.set(parts.key, kept);
+    }
+    if (kept !== old) {
+      if (old && this.figure.x === figure.x) await kept.zoomedAs(old);
+      this.plot.replaceChildren(kept.holder);
+      this.shown = kept;
+    }
     this.figure = figure;
+    for (const [key, one] of [...this.views].slice(0, -MOST_VIEWS)) if (one !== kept) { one.end(); this.views.delete(key); }
     if (this.values.open) this.tell();
-    old?.finalize();
     this.plot.dataset.drawn = String(Number(this.plot.dataset.drawn || 0) + 1);
   }
 
