@@ -6,6 +6,7 @@ from __future__ import annotations
 import statistics
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,16 @@ pytest.importorskip("starlette")
 pytest.importorskip("playwright.sync_api")
 sys.path.append(str(Path(__file__).resolve().parents[1] / "browser"))
 
-from served_ui import MANY, WITHOUT, Open, browser, folder, opened, served, settled, slide  # noqa: E402, F401
+from served_ui import MANY, WITHOUT, Open, Served, browser, folder, opened, served, settled, slide  # noqa: F401
 
 pytestmark = [pytest.mark.live, pytest.mark.alone, WITHOUT]
 MOVES, ANSWER_MS, PAINT_MS = 21, 100.0, 1000.0
+
+ALL_ROWS = """new MutationObserver((_, watch) => {
+  if (document.querySelectorAll("section.series tbody tr").length < %d) return;
+  watch.disconnect();
+  requestAnimationFrame(() => setTimeout(() => { window.painted_ms = performance.now(); }));
+}).observe(document, {childList: true, subtree: true});"""
 
 
 def test_a_slider_is_answered_within_100_ms_in_the_median(opened: Open) -> None:
@@ -29,10 +36,13 @@ def test_a_slider_is_answered_within_100_ms_in_the_median(opened: Open) -> None:
     assert statistics.median(answers) < ANSWER_MS
 
 
-def test_five_hundred_runs_are_painted_within_a_second(opened: Open) -> None:
-    page = opened()
-    page.locator("section.series tbody tr").nth(MANY - 1).wait_for()
-    paints = page.evaluate("() => performance.getEntriesByType('paint').map(one => [one.name, one.startTime])")
-    assert dict(paints)["first-contentful-paint"] < PAINT_MS
-    rows_ms = page.evaluate("() => +document.getElementById('main').dataset.shown_ms")
-    assert rows_ms < PAINT_MS
+def test_five_hundred_runs_are_painted_within_a_second(browser: Any, served: Served) -> None:
+    """The frame after the one in which all rows are there, from the moment when the page was asked for."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(ALL_ROWS % MANY)
+    page.goto(served.url)
+    page.wait_for_function("() => window.painted_ms > 0")
+    painted_ms = page.evaluate("() => window.painted_ms")
+    context.close()
+    assert painted_ms < PAINT_MS
