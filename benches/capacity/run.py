@@ -3,6 +3,7 @@
     python benches/capacity/run.py --first SEED --seeds N --out FOLDER [--peer-every 3]
     python benches/capacity/run.py --summary FOLDER [--machine 0.025]
     python benches/capacity/run.py --truths FOLDER
+    python benches/capacity/run.py --bisect FOLDER
 
 Each seed draws a service and an objective: the mean or p99 below a limit that is met up to 60 to 92 % of saturation. The services:
 
@@ -17,10 +18,7 @@ product's, from its look at a few users on, with its defaults, on run folders of
 is a long run of the same recursion. Nothing is measured: others may use the machine. A row a service is appended to
 FOLDER/raw.csv as soon as it is there.
 
-`bisection` is what the search replaces: rates by 1.5 up to one that misses, then the middle, until half of what is left is as narrow,
-over its middle, as half of the interval of the search. A run of 15 s is repeated until the 90 % interval of its batches (20 a run, of
-the mean or of the share of requests above the limit) excludes the limit, at most 4 times, then its middle decides. The last halving
-goes further than was asked: of its requests only the share ln(before/asked)/ln(before/after) counts. Why this bisection: README.md.
+`bisection.py` is what the search replaces; `--bisect FOLDER` makes it beside rows that have none.
 
 Answers are widened by a part of the machine (decision 0040), which no simulated service has. So the table has both: how many intervals
 hold the truth, and how many would without that part, which is taken off each side of the row. --machine: its standard deviation in rows
@@ -33,7 +31,6 @@ import argparse
 import csv
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +42,14 @@ from sojourn.capacity import SearchLimits, light_load, search
 from sojourn.capacity.rate_interval import MACHINE
 from sojourn.query.objectives import read_objectives
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/unit/capacity"))
+from bisection import LEVEL, bisection  # type: ignore[import-not-found]
 from virtual_service import LONG, WARM, VirtualService, figure_of  # type: ignore[import-not-found]
 
 KINDS = ("cores", "delay", "lock", "pool", "growing")
 LAWS = ("constant", "exponential", "uneven")
 SEARCH_RUN_S = 20.0  # the longest run of a search of three minutes
-RUN_S, BATCHES, REPEATS, LEVEL = 15.0, 20, 4, 0.9
-BEGIN, UP, MOST_RUNS = 0.55, 1.5, 60
 SAVING = 1 / 3  # of a bisection's requests, which a search is to take at most
 OTHERS, APART = 8, 0.03  # long runs that judge a truth; of the rate, on both sides, for the steepness there
 
@@ -77,54 +74,6 @@ def drawn(seed: int, out: Path) -> tuple[str, VirtualService, str, float]:
     figure = str(random.choice(["mean", "p99"]))
     limit = figure_of(figure, service.long_run(float(random.uniform(0.6, 0.92)) * service.full_per_s))
     return kind, service, figure, float(f"{limit * 1e3:.3g}") / 1e3
-
-
-def bisection(
-    service: VirtualService, borne_per_s: float, figure: str, limit_s: float, half_width: float
-) -> dict[str, Any]:
-    """Runs, requests and the last two rates of a bisection to that half-width, from what a few users had."""
-    random = np.random.default_rng([service.seed, 41])
-    spent = {"runs": 0, "requests": 0}
-    low, high = 0.0, float("inf")
-    rate = BEGIN * borne_per_s
-    width, before, needed = float("inf"), float("inf"), 0
-    while spent["runs"] < MOST_RUNS and not width <= half_width:
-        before, needed = width, spent["requests"]
-        if _met(lambda at=rate: _one(service, at, random, spent), figure, limit_s):
-            low = rate
-        else:
-            high = rate
-        rate = low * UP if high == float("inf") else (low + high) / 2
-        width = (high - low) / (high + low) if high < float("inf") else float("inf")
-    share = np.log(before / half_width) / np.log(before / width) if before < float("inf") else 1.0
-    spent["requests"] = round(needed + min(share, 1.0) * (spent["requests"] - needed))
-    return {**spent, "low": low, "high": high}
-
-
-def _one(service: VirtualService, rate: float, random: np.random.Generator, spent: dict[str, int]) -> np.ndarray:
-    """Response times of a run, s."""
-    arrivals, times = service.responses(rate, int(rate * RUN_S * 1.2) + 50, random)
-    times = times[arrivals < RUN_S]
-    spent["runs"] += 1
-    spent["requests"] += len(times)
-    return times
-
-
-def _met(run: Callable[[], np.ndarray], figure: str, limit_s: float) -> bool:
-    """By runs of which each has batches, until they are clear or enough."""
-    batches: list[float] = []
-    centre = 0.0
-    for _ in range(REPEATS):
-        times = run()
-        times = times[len(times) // 10 :]  # the start
-        values = times if figure == "mean" else (times > limit_s).astype(float)
-        batches += [float(part.mean()) for part in np.array_split(values, BATCHES)]
-        limit = limit_s if figure == "mean" else 1 - float(figure[1:]) / 100
-        centre = float(np.mean(batches))
-        error = float(np.std(batches, ddof=1) / np.sqrt(len(batches)))
-        if abs(centre - limit) > stats.t.ppf((1 + LEVEL) / 2, len(batches) - 1) * error:
-            break
-    return centre < (limit_s if figure == "mean" else 1 - float(figure[1:]) / 100)
 
 
 def row(seed: int, peer: bool = True) -> dict[str, Any]:
@@ -155,6 +104,24 @@ def row(seed: int, peer: bool = True) -> dict[str, Any]:
             "model": found.model, "stopped": found.stop_reason, "notes": " | ".join((*found.notes, found.no_answer_reason)),
             "machine": MACHINE, "few_low": few.low if few else None, "few_high": few.high if few else None,
         }  # fmt: skip
+
+
+def bisect(file: Path) -> None:
+    """A bisection beside each row that has none and has an interval; the file is written anew after each."""
+    rows = pl.read_csv(file, infer_schema_length=None).to_dicts()
+    for one in rows:
+        if one["half_width"] is None or one["bisection_runs"] is not None:
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            _, service, figure, limit = drawn(one["seed"], Path(place))
+            light = light_load(service.users, read_objectives([f"{figure} < {limit * 1e3:.3g}ms"]))
+            other = bisection(service, light.borne_per_s, figure, limit, one["half_width"])
+        one |= {
+            "bisection_runs": other["runs"],
+            "bisection_requests": other["requests"],
+            "bisection_inside": other["low"] <= one["truth"] <= other["high"],
+        }
+        pl.DataFrame(rows, infer_schema_length=None).write_csv(file, float_precision=6)
 
 
 def without_machine(row: dict[str, Any], machine: float) -> tuple[float, float]:
@@ -261,12 +228,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--peer-every", type=int, default=1, help="of how many services one is bisected, too")
+    parser.add_argument("--bisect", type=Path, help="a folder with raw.csv: bisects what was not")
     parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
     parser.add_argument("--machine", type=float, default=0.0, help="part of the machine in rows that do not state it")
     parser.add_argument("--truths", type=Path, help="a folder with raw.csv: how well the truths are known")
     given = parser.parse_args()
     if given.truths is not None:
         print(truths(given.truths / "raw.csv"))
+        return
+    if given.bisect is not None:
+        bisect(given.bisect / "raw.csv")
         return
     if given.summary is not None or given.out is None:
         print(summary((given.summary or Path()) / "raw.csv", given.machine))

@@ -37,6 +37,7 @@ FORM = 0.25  # standard deviation of the logarithm of the factor, before any run
 VAGUE = 2.0  # both in these units, where the quantile was made of means
 OWN = 0.1  # the same, of a mean
 SLOPE = 0.5  # standard deviation of its slope over the logarithm of the rate, before any run
+CALIBRATED = 0.85  # of the width in the logarithm, before the machine's part: docs/decisions/0048
 STATED = 4  # degrees of freedom with which runs are believed to differ by what they state (Gelman et al. (2013), 2.6)
 WIDENINGS = 4  # of the rates that are looked at, where an end of the interval is one of theirs
 LEAST_ERROR = 0.02
@@ -115,7 +116,8 @@ def limit_of(
     if rates[0] == first[0]:
         limits = np.where(limits <= rates[0], 0.0, limits)  # at no rate
         low, middle, high = _least_of(limits, level, weights)
-    return RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None).with_machine(level)
+    found = RateInterval(float(middle), float(low), float(high) if high < 0.999 * most else None)
+    return found.scaled(CALIBRATED).with_machine(level)
 
 
 @dataclass(frozen=True)
@@ -180,9 +182,9 @@ class _Asked:
         middle = np.median(self.logs, axis=0)
         left = (middle - (covariance @ weighted @ middle) @ terms) / self.errors
         degrees = STATED + len(self.rates) - 1
-        weighted = weighted / max(
-            (STATED + float(left @ left)) / degrees, 1.0
-        )  # runs may differ by more than they state
+        weighted = weighted / (
+            (STATED + float(left @ left)) / degrees
+        )  # runs differ by more than they state, or by less
         covariance = np.linalg.inv(weighted @ terms.T + before)
         lower = np.linalg.cholesky(covariance)
         drawn = np.stack([_normal(count, degrees), _normal(count, degrees, 1)], axis=1) @ lower.T

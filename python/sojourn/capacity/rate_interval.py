@@ -30,6 +30,13 @@ class RateInterval:
         """Half of the interval, over the value; infinite without an upper end."""
         return float("inf") if self.high is None else (self.high - self.low) / 2 / self.value
 
+    def scaled(self, times: float) -> RateInterval:
+        """Both ends as many times as far from the value, in the logarithm."""
+        if not self.value > 0:
+            return self
+        high = None if self.high is None else self.value * (self.high / self.value) ** times
+        return RateInterval(self.value, self.further_low(times), high)
+
     def with_machine(self, level: float) -> RateInterval:
         """With the part of the machine, as an error of its own; `level`: of the interval."""
         if not self.value > 0:

@@ -66,9 +66,9 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
     """`runs` with the errors that a service such as `fitted` gives them, and with what quantiles of so short runs are too low by.
 
     What a run states of itself is small where it happened to see little waiting, and so draws a fit down. So the model says how errors
-    differ between runs, and all runs together how large they are: no smaller than by the model, as many times as large as they state in
-    the geometric mean. A run that states `DISTURBED` times as much keeps its own error. Of a window without records of requests,
-    which tells no error, the larger of both is taken.
+    differ between runs, and all runs together how large they are: as many times as large as they state in the geometric mean; where that
+    is less than by the model, half-way between both (docs/decisions/0048). A run that states `DISTURBED` times as much keeps its own
+    error. Of a window without records of requests, which tells no error, the larger of both is taken.
     """
     known = [k for k, run in enumerate(runs) if run.response_s and run.requests and run.achieved_per_s]
     found = list(runs)
@@ -81,7 +81,8 @@ def as_modelled(runs: Sequence[CapacityRun], fitted: FittedModel | None) -> list
     modelled = {k: float(e) / math.sqrt(runs[k].requests) for k, e in zip(known, errors, strict=True) if e > 0}
     stated = {k: _without(runs[k].response_error, runs[k].lateness_error) for k in modelled}
     ratios = [stated[k] / modelled[k] for k in modelled if runs[k].fastest_tenth_mean_s and stated[k]]
-    common = max(math.exp(math.fsum(map(math.log, ratios)) / len(ratios)), 1.0) if ratios else 1.0
+    ratio = math.exp(math.fsum(map(math.log, ratios)) / len(ratios)) if ratios else 1.0
+    common = max(ratio, math.sqrt(ratio))  # below 1 half-way: neither the model nor the runs are sure
     for k in known:
         error = modelled.get(k, 0.0)
         if not runs[k].fastest_tenth_mean_s:

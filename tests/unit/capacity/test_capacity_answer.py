@@ -52,8 +52,9 @@ def test_runs_that_are_not_valid_count_only_where_there_are_no_others() -> None:
     assert [one.rate_per_s for one in figures([bad])] == [350.0]
 
 
-def test_runs_that_differ_by_more_than_they_state_tell_less() -> None:
-    """Residuals of 16, 12, 11, 13 and 2 % where 3 % is stated: chi-squared is 70 of 4 degrees, the spread about three times as large."""
+def test_runs_that_differ_by_more_than_they_state_tell_less_and_by_less_tell_more() -> None:
+    """Residuals of 16, 12, 11, 13 and 2 % where 3 % is stated: chi-squared is 70. With 4 degrees beforehand and 4 of the runs the
+    variance is (4 + 70)/8 of what is stated, and 4/8 where the runs agree."""
     rates = np.array([260.0, 275, 290, 305, 320])
 
     def spread(logs: list[float]) -> float:
@@ -62,8 +63,10 @@ def test_runs_that_differ_by_more_than_they_state_tell_less() -> None:
         return float(np.log(asked.factors(np.array([290.0]), 290.0, 200)).std())
 
     alike, apart = spread([0.0] * 5), spread([0.16, -0.12, 0.11, -0.13, 0.02])
-    assert alike == pytest.approx(0.03 / np.sqrt(5) * np.sqrt(8 / 6), rel=0.1)  # Student's t of 8 degrees of freedom
-    assert 2.5 < apart / alike < 4
+    assert alike == pytest.approx(
+        0.03 / np.sqrt(5) * np.sqrt(8 / 6) * np.sqrt(4 / 8), rel=0.1
+    )  # Student's t of 8 degrees of freedom
+    assert 3.5 < apart / alike < 5  # sqrt(74/4) = 4.3
 
 
 def test_a_quantile_further_out_is_known_less() -> None:

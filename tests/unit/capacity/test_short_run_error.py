@@ -116,9 +116,18 @@ def test_runs_with_records_differ_by_the_model_and_are_as_uncertain_as_they_say_
     assert late[0].response_error == pytest.approx(math.hypot(wanted, 0.3), rel=0.1)
     loud = [replace(one, response_error=1.5 * wanted)] * 2
     assert as_modelled(loud, fitted())[0].response_error == pytest.approx(1.5 * wanted)
+    silent = [replace(one, response_error=wanted / 4)] * 2  # they state a quarter, the model 1: half is in the middle
+    assert as_modelled(silent, fitted())[0].response_error == pytest.approx(wanted / 2, rel=0.1)
     disturbed = replace(one, name="c", response_error=20 * wanted)
     found = as_modelled([one, one, one, other, other, other, disturbed], fitted())
     assert found[-1].response_error == pytest.approx(20 * wanted)
+
+
+def test_an_interval_is_scaled_in_the_logarithm() -> None:
+    half = RateInterval(100.0, 64.0, 121.0).scaled(0.5)
+    assert (half.value, half.low, half.high) == pytest.approx((100.0, 80.0, 110.0))
+    assert RateInterval(100.0, 64.0, None).scaled(0.5).high is None
+    assert RateInterval(0.0, 0.0, 1.0).scaled(0.5) == RateInterval(0.0, 0.0, 1.0)
 
 
 def test_an_interval_has_the_part_of_the_machine() -> None:
