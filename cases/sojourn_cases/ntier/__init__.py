@@ -4,7 +4,8 @@ Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_boa
 `bulletin_server`, `bulletin_cluster`, `nginx` its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`,
 `load_bulletin` its commands · `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`,
 `package-step.toml`, `scalability.toml` of cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
-each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks.
+each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks ·
+`cache_misses` misses of the last-level cache.
 """
 
 from sojourn import Case
@@ -17,6 +18,7 @@ CASE = Case(
     analyses={
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
+        "ntier.misses": "sojourn_cases.ntier.cache_misses:misses_analysis",
         "ntier.maxima": "sojourn_cases.ntier.maxima:maxima_analysis",
     },
     workers={"bulletin": "sojourn_cases.worker_kinds:bulletin"},

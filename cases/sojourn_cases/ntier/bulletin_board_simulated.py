@@ -111,7 +111,7 @@ class SimulatedSession:
         names = [cls.name for cls in model.classes if cls.name != CHECKPOINT]
         pages = seen.requests.filter(pl.col("class") < len(names))
         folder = write_run(
-            out, requests=pages, host=host_rows(model, seen, chosen, str(factors["strategy"])),
+            out, requests=pages, host=host_rows(self.system.options, factors, model, seen),
             manifest={
                 **point.record(seed), **self.conditions(point), "classes": names,
                 "warm_up_s": load.ramp_up_s, "duration_s": until_s,

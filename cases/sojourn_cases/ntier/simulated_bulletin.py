@@ -7,6 +7,8 @@ limits those inside. Times are exponential, their means `DEMANDS_S` by interacti
 
 that is the universal scalability law whose coherency is only between cores of different packages (N. J. Gunther, Guerrilla Capacity
 Planning (2007), Chapter 4): caches and a memory bus that a package shares, lines that cross between packages. Stalled cores are busy.
+A part of this is misses of the last-level cache, for each of which a core stands still for `miss_s`: `missed` of a request's time alone,
+and all of `crossing`, half of it on the cores of either package, alike on each of them.
 In the mix with writes a spin lock passes one request each `lock_s`: cores that wait for it are busy too.
 
 What a write waits for, by `strategy`, after three hypervisors of the second source document (section V): `one_core`, one core
@@ -64,6 +66,8 @@ class SimulatedBulletinOptions(BaseModel):
     workers: int = Field(default=12, ge=1)
     contention: float = Field(default=0.15, ge=0)
     crossing: float = Field(default=0.08, ge=0)
+    missed: float = Field(default=0.18, ge=0)  # the document's 22 % then come with its 128 % more misses
+    miss_s: float = Field(default=80e-9, gt=0)
     lock_s: float = Field(default=0.87e-3, ge=0)
     one_core_s: float = Field(default=17.5e-3, gt=0)
     spread_s: float = Field(default=8.6e-3, gt=0)
@@ -79,15 +83,26 @@ class SimulatedBulletinOptions(BaseModel):
             return tuple(range(n))
         return choose_cores(str(factors["placement"]), n, sorted(all_, key=lambda c: (c.package, c.number)))
 
+    def packages(self, factors: Mapping[str, Any]) -> np.ndarray:
+        """0 or 1 for each of `cores_of`."""
+        chosen = np.array(self.cores_of(factors))
+        return np.asarray(chosen // self.package_cores if factors["numbering"] == NUMBERINGS[0] else chosen % 2)
+
     def stall_factor(self, factors: Mapping[str, Any]) -> float:
         """What a core takes of these cores over what it takes alone."""
-        chosen = np.array(self.cores_of(factors))
-        second = chosen // self.package_cores if factors["numbering"] == NUMBERINGS[0] else chosen % 2
-        b = int(second.sum())
-        factor = 1 + self.contention * (chosen.size - 1) + self.crossing * (chosen.size - b) * b
+        second = self.packages(factors)
+        n, b = second.size, int(second.sum())
+        factor = 1 + self.contention * (n - 1) + self.crossing * (n - b) * b
         if factors["mix"] == MIXES[1]:
-            factor = max(factor, chosen.size * self.lock_s / mean_demand_s(factors))
+            factor = max(factor, n * self.lock_s / mean_demand_s(factors))
         return factor
+
+    def misses(self, factors: Mapping[str, Any]) -> np.ndarray:
+        """Of the last-level cache on each of `cores_of`, for a second of CPU time that requests would take alone."""
+        second = self.packages(factors)
+        there = np.where(second == 1, second.sum(), (1 - second).sum())  # cores of its own package
+        pairs = there * (second.size - there)
+        return np.asarray((self.missed / second.size + self.crossing * pairs / (2 * there)) / self.miss_s)
 
     def known(self, factors: Mapping[str, Any]) -> dict[str, float]:
         """Of a saturated run: `most`, what can be completed, /s; `throughput`, where no write is waited for and that is reached;
@@ -164,8 +179,10 @@ def _whole(total: int, parts: list[float]) -> list[int]:
     return np.diff(ends, prepend=0).tolist()
 
 
-def host_rows(model: Model, seen: RunRecord, chosen: tuple[int, ...], strategy: str) -> pl.DataFrame:
-    """What the host's counters say: the tiers share all cores evenly; who waits for the disk is counted to the core that handles it."""
+def host_rows(o: SimulatedBulletinOptions, factors: Mapping[str, Any], model: Model, seen: RunRecord) -> pl.DataFrame:
+    """What the host's counters say: the tiers share all cores evenly; who waits for the disk is counted to the core that handles it;
+    misses of the last-level cache."""
+    chosen, strategy = o.cores_of(factors), str(factors["strategy"])
     stations, busy = model.network.stations, seen.sums["busy"].sum(axis=2)
     each = sum(busy[:, stations.index(tier)] for tier in TIERS) / len(chosen)
     disk = busy[:, stations.index("disk")] if "disk" in stations else np.zeros(seen.t_s.size)
@@ -179,6 +196,11 @@ def host_rows(model: Model, seen: RunRecord, chosen: tuple[int, ...], strategy: 
     cpu = cpu_rows(seen.t_s, {"user": used, "iowait": waits, "idle": idle})
     numbered = {str(k): str(core) for k, core in enumerate(chosen)}
     parts = [cpu.with_columns(pl.col("key").replace(numbered)), *station_rows(model.network, seen.t_s, seen.sums)]
+    alone_s = each * len(chosen) / o.stall_factor(factors)  # what requests would have taken without stalls
+    parts += [
+        counter_rows(seen.t_s, alone_s * per_s, "perf", str(core), "cache_misses")
+        for core, per_s in zip(chosen, o.misses(factors), strict=True)
+    ]
     return pl.concat([*parts, counter_rows(seen.t_s, 1e3 * disk, "disks", DISK, "io_ms")]).sort(
         "t_s", maintain_order=True
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,9 +71,10 @@ def place(figure: Figure, width_px: float, height_px: float) -> CurveLabels:
 
 
 def _line(members: Sequence[Series]) -> Series | None:
-    """The series whose end stands for its group: its first curve, else points that go from left to right."""
-    ordered = [s for s in members if s.style == "points" and len(s.x) > 1 and _rising(s.x)]
-    return next((s for s in (*(s for s in members if s.style in ("line", "dashed")), *ordered)), None)
+    """The series whose end stands for its group: a solid curve, else a dashed one, else points that go from left to right."""
+    curves = (s for style in ("line", "dashed") for s in members if s.style == style)
+    ordered = (s for s in members if s.style == "points" and len(s.x) > 1 and _rising(s.x))
+    return next(chain(curves, ordered), None)
 
 
 def _rising(xs: Sequence[float | None]) -> bool:

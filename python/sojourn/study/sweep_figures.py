@@ -68,7 +68,8 @@ def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str)
     series = []
     for line, runs in lines.items():
         series.append(_measured(line, runs, x, metric, scale))
-        series += [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
+        models = [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
+        series += [one for one in models if any(y is not None for y in one.y)]  # a model may not know such runs
     note = "Measured: mean, smallest and largest of the repetitions. Shaded: intervals of the models."
     return Figure(f"{title}-{metric}", f"{title}: {name}", x.replace("_", " "), f"{name}, {unit}", tuple(series), note)
 

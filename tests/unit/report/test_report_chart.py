@@ -37,6 +37,14 @@ def places(svg: str) -> list[tuple[float, float]]:
     return [(float(m[1]), float(m[2])) for m in found if m]
 
 
+def test_the_name_stands_at_the_solid_curve_of_its_group() -> None:
+    """A dashed rival that is listed first would put the names of two groups in the wrong order."""
+    rivals = [Series(f"rival {k}", [1, 2], [y, y], style="dashed", group=k) for k, y in (("a", 5.0), ("b", 6.0))]
+    best = [Series(f"best {k}", [1, 2], [y, y], group=k) for k, y in (("a", 9.0), ("b", 2.0))]
+    labels = place(figure(*rivals, *best), 674, HEIGHT_PX).labels
+    assert {one.text: one.y for one in labels} == pytest.approx({"a": 9.0, "b": 2.0}, abs=0.1)
+
+
 @pytest.mark.parametrize("log", [False, True])
 def test_a_single_point_stands_inside_its_axes(log: bool) -> None:
     shown = figure(Series("one", [3], [5], [4], [6], style="points"), x_log=log, y_log=log)
