@@ -152,7 +152,10 @@ def mapping_ratios(pairs: Sequence[Pair]) -> dict[str, TestedEstimate]:
         "misses of a request": lambda one: one.by_request,
         **{f"misses of core {core}": _of_core(core) for core in cores},
     }
-    return {name: ratio_of_pairs(*([of(pair[k]) for pair in pairs] for k in (0, 1))) for name, of in what.items()}
+    return {
+        name: ratio_of_pairs([of(first) for first, _ in pairs], [of(second) for _, second in pairs])
+        for name, of in what.items()
+    }
 
 
 def _of_core(core: int) -> Callable[[CountedRun], float]:
