@@ -91,6 +91,7 @@ def measured(browser: Any, urls: dict[str, str], model: str, moves: int) -> list
     for code, page in pages.items():
         page.goto(f"{urls[code]}#/model/{model}.toml")
         page.wait_for_selector(".figures[data-settled]", timeout=60_000, state="attached")
+        rested(page)
     paths = next(iter(pages.values())).locator("[data-path]").evaluate_all("all => all.map(e => e.dataset.path)")
     load = [path for path in paths if path.endswith((".rate_per_s", ".population"))]
     kinds = {"load": load[0], "other": next(path for path in paths if path not in load)}
@@ -103,9 +104,16 @@ def measured(browser: Any, urls: dict[str, str], model: str, moves: int) -> list
                     rows.append(
                         {"model": model, "slider": kind, "code": code, "ms": page.evaluate(MOVE, [path, share])}
                     )
+            rested(page)
     for page in pages.values():
         page.close()
     return rows
+
+
+def rested(page: Any) -> None:
+    """Until the band of a fit is there: the next code's moves are not slowed by it."""
+    page.wait_for_timeout(400)  # the page asks for a band after 250 ms
+    page.wait_for_function("() => document.querySelector('.figures').dataset.waiting !== 'band'", timeout=60_000)
 
 
 def summary(rows: list[dict[str, Any]]) -> str:

@@ -32,6 +32,7 @@ from sojourn.ui.work_folder import WorkFolder
 from sojourn.ui.worker import in_worker
 
 WORKERS, LONGEST_S = 2, 20.0
+WARM_S = 120.0
 EVERY_S, LONGEST_STREAM, MOST_STREAMS = 1.0, 3600, 8  # of events: a page that follows for longer asks anew
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 Answer = Callable[[Request], Awaitable[Response]]
@@ -59,6 +60,15 @@ class Workbench:
         except anyio.BrokenWorkerProcess:
             value = "the process that computed it was ended: it had no memory, or met a damaged file"
         return told({"error": {"value": value, "place": "", "remedy": remedy, "line": None}}, 503)
+
+    async def kept_warm(self) -> None:
+        """Two worker processes, so that a slider that moves while a band is computed need not wait for one that starts: what they import
+        takes a second or more, and anyio ends a process that nobody asked for five minutes."""
+        while True:
+            async with anyio.create_task_group() as group:
+                for slow in (False, True):
+                    group.start_soon(partial(self.computed, run_answers.rows, {}, [], slow=slow))
+            await anyio.sleep(WARM_S)
 
     async def index(self, _: Request) -> Response:
         return _page("index.html")
@@ -177,8 +187,8 @@ def workbench(folder: WorkFolder, secret: AccessSecrets, write: bool = False) ->
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with anyio.create_task_group() as group:  # what workers import takes a second, which nobody need wait for
-            group.start_soon(it.computed, run_answers.rows, {}, [])
+        async with anyio.create_task_group() as group:
+            group.start_soon(it.kept_warm)
             yield
             group.cancel_scope.cancel()
 

@@ -142,7 +142,7 @@ class ModelPage {
     this.asked = performance.now();
     this.solver.put(this.question());
     clearTimeout(this.settling);
-    if (this.model.fitted) this.settling = setTimeout(() => this.bander.put(this.question()), SETTLED_MS);
+    if (this.model.fitted) this.settling = setTimeout(() => { this.figures.dataset.waiting = "band"; this.bander.put(this.question()); }, SETTLED_MS);
   }
 
   async curves(found, more) {
@@ -156,6 +156,7 @@ class ModelPage {
 
   // The band of where the sliders came to rest; one of another place says nothing
   async band(found, question) {
+    if (!this.bander.waiting) delete this.figures.dataset.waiting;
     if (!this.current() || found.error || JSON.stringify(question.settings) !== JSON.stringify(this.settings) || question.text !== this.text) return;
     await this.draw(found, false);
     this.figures.dataset.band = String(Number(this.figures.dataset.band || 0) + 1);
