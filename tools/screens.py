@@ -10,16 +10,17 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
-from report_picture import ARGS, recorded
+from playwright.sync_api import Browser, Page, sync_playwright
 
 import sojourn as sj
 from sojourn.capacity import capacity_document, capacity_of_runs
@@ -37,6 +38,8 @@ from ui_folder import running_run, study  # noqa: E402
 PAGE, PICTURES = ROOT / "docs/howto/screens.md", ROOT / "docs/howto/screens"
 SCREENS = {"1280": (1280, 800), "390": (390, 844)}
 QUALITY = 30
+RECORDED, SERIES = ROOT / "benches/web/recorded/2026-11-26/runs.tar.xz", "interrupts_spread-"
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 RUNS = "/".join(f"runs%2Frate-{rate}" for rate in (188, 329, 470, 612, 753))
 # report → what it is of
 REPORTS = {
@@ -51,6 +54,7 @@ WORKBENCH = {
     "ui-report": ("a report of some runs", f"#/run/{RUNS}", "article figure [data-drawn]"),
     "ui-compare": ("two runs side by side", "#/compare/a%2F1/b%2F1", "figure [data-drawn]"),
     "ui-model": ("a fitted model", "#/model/fitted.toml", ".figures[data-band]"),
+    "ui-plan": ("the plan of a model", "#/model/fitted.toml", ".figures[data-band]"),
     "ui-models": ("the models of a folder", "#/models", "ul.plain a"),
     "ui-studies": ("the studies of a folder", "#/studies", "ul.plain a"),
     "ui-study": ("a study that is running", "#/study/studies%2Fshop-1", "progress"),
@@ -100,6 +104,21 @@ def main() -> None:
         browser.close()
     PAGE.write_text("\n".join(page()) + "\n")
     print(f"{sum(path.stat().st_size for path in PICTURES.iterdir()) / 1e6:.2f} MB")
+
+
+def recorded(where: Path) -> Path:
+    """The run folders of the series below `where`, named by their rate; what is the same in all of them is no factor, so that names are
+    short."""
+    with tarfile.open(RECORDED) as archive:
+        archive.extractall(where / "all", filter="data")
+    for folder in sorted((where / "all").glob(f"{SERIES}*")):
+        manifest = json.loads((folder / "manifest.json").read_text())
+        rate = manifest["factors"]["rate_per_s"]
+        manifest["factors"] = {"rate_per_s": rate}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        folder.rename(where / f"rate-{rate:g}")
+    shutil.rmtree(where / "all")
+    return where
 
 
 def said(*words: object) -> None:
@@ -168,10 +187,20 @@ def taken(browser: Browser, url: str, name: str, until: str) -> None:
             page = context.new_page()
             page.goto(url)
             page.wait_for_selector(until, state="attached", timeout=60_000)
+            if name == "ui-plan":
+                planned(page)
             page.wait_for_timeout(300)
             shot = context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
             (PICTURES / f"{name}-{width}-{scheme}.webp").write_bytes(base64.b64decode(shot["data"]))
             context.close()
+
+
+def planned(page: Page) -> None:
+    """As a user presses it."""
+    page.locator(".planner > summary").click()
+    page.get_by_role("button", name="Find the cheapest").click()
+    page.wait_for_selector(".planner [data-drawn]", state="attached", timeout=60_000)
+    page.locator(".planner").evaluate("one => one.scrollIntoView()")
 
 
 def page() -> Iterator[str]:

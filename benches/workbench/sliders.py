@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT)]
 
-from report_picture import ARGS, recorded  # noqa: E402
+from screens import ARGS, recorded  # noqa: E402
 
 from benches.record import describe  # noqa: E402
 from sojourn.cli.app import command_line  # noqa: E402

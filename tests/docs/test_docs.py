@@ -242,8 +242,11 @@ def test_the_notebook_begins_with_a_picture_of_five_lines() -> None:
     assert "image/svg+xml" in first.outputs[0]["data"]
 
 
-def test_the_picture_of_a_report_is_small_and_shown() -> None:
-    picture = ROOT / "docs/howto/report.png"
-    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" and picture.stat().st_size < 150_000
-    assert "](report.png)" in (ROOT / "docs/howto/measure-your-own-service.md").read_text()
-    assert str(picture.relative_to(ROOT)) in (ROOT / "tools/report_picture.py").read_text()
+def test_the_pictures_of_screens_are_small_and_all_of_them_are_shown() -> None:
+    pictures = sorted((ROOT / "docs/howto/screens").iterdir())
+    shown = (ROOT / "docs/howto/screens.md").read_text()
+    assert pictures and all(f"](screens/{one.name})" in shown for one in pictures)
+    for one in pictures:
+        start = one.read_bytes()[:12]
+        assert start[:4] == b"RIFF" and start[8:] == b"WEBP" and one.stat().st_size < 150_000  # RFC 9649, section 2.4
+    assert "](screens/model-1280-light.webp)" in (ROOT / "docs/howto/measure-your-own-service.md").read_text()

@@ -55,26 +55,26 @@ def error_table(error: SojournError) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _model(text: str, name: str) -> Model:
+def read_model(text: str, name: str) -> Model:
     return Model.parse(text, name)
 
 
 @lru_cache(maxsize=4)
-def _fitted(text: str, name: str) -> FittedModel:
+def read_fitted(text: str, name: str) -> FittedModel:
     return FittedModel.parse(text, name)
 
 
 def described(text: str, name: str) -> dict[str, Any]:
     """Drawing, sliders, what may be on the x axis. ModelError for a text that is no model."""
-    model = _model(text, name)
+    model = read_model(text, name)
     numbers = model_numbers(model)
-    fitted = _is_fitted(text)
+    fitted = is_fitted(text)
     found: dict[str, Any] = {
         "name": model.name, "drawing": network_drawing(model), "numbers": [one.to_dict() for one in numbers], "fitted": fitted,
         "x": _usual_x(numbers), "unknown": list(unknowns(model)), "intervals": {}, "told": "",
     }  # fmt: skip
     if fitted:
-        fit = _fitted(text, name)
+        fit = read_fitted(text, name)
         found["intervals"] = {path: [one.low, one.high] for path, one in fit.estimates.items()}
         found["told"] = str(fit)
         found["factors"] = sorted({key for one in fit.configurations for key in one})
@@ -90,7 +90,7 @@ def described(text: str, name: str) -> dict[str, Any]:
     return found
 
 
-def _is_fitted(text: str) -> bool:
+def is_fitted(text: str) -> bool:
     return "\n[fit]" in text
 
 
@@ -113,7 +113,7 @@ def curves(
     result, now = _over(model, axis)
     figures = model_figures(model, result, axis, measured, {}, objectives)
     return {
-        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * _is_fitted(text) + result.message,
+        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * is_fitted(text) + result.message,
         "now": _told(now),
         "busy": _busy(now), "x": [axis.values[0], axis.values[-1]],
     }  # fmt: skip
@@ -131,9 +131,9 @@ def band(
 ) -> dict[str, Any]:
     """The same of a fitted model, with its intervals for a new run."""
     model, axis = _at(text, name, settings, x, most, BAND_POINTS)
-    fitted = _fitted(text, name)
-    key = _factor(model, axis.number.path)
-    given: dict[str, Any] = {_factor(model, path): [value] for path, value in settings.items() if path != x}
+    fitted = read_fitted(text, name)
+    key = factor_of(model, axis.number.path)
+    given: dict[str, Any] = {factor_of(model, path): [value] for path, value in settings.items() if path != x}
     told = fitted.predict({**given, key: axis.values}, USUAL_LEVEL)
     now = fitted.predict({**given, key: [axis.number.value]}, USUAL_LEVEL)
     figures = model_figures(model, told, axis, measured, {axis.number.path: key}, objectives)
@@ -157,12 +157,12 @@ def _over(model: Model, axis: NumberAxis) -> tuple[Metrics, Metrics]:
 
 def changed_text(text: str, name: str, settings: Settings) -> dict[str, Any]:
     """The model as a file with the numbers of the settings; of a fitted one without its fit, whose numbers these are no longer."""
-    return {"text": replaced(_model(text, name), _typed(_model(text, name), settings)).to_toml()}
+    return {"text": replaced(read_model(text, name), typed(read_model(text, name), settings)).to_toml()}
 
 
 def _at(text: str, name: str, settings: Settings, x: str, most: float | None, points: int) -> tuple[Model, NumberAxis]:
-    model = _model(text, name)
-    model = replaced(model, _typed(model, settings)) if settings else model
+    model = read_model(text, name)
+    model = replaced(model, typed(model, settings)) if settings else model
     numbers = model_numbers(model)
     number = next((one for one in numbers if one.path == x), None)
     if number is None:
@@ -171,7 +171,7 @@ def _at(text: str, name: str, settings: Settings, x: str, most: float | None, po
     return model, NumberAxis(number, _values(model, number, most, points))
 
 
-def _typed(model: Model, settings: Settings) -> dict[str, float | int]:
+def typed(model: Model, settings: Settings) -> dict[str, float | int]:
     """Whole numbers where only those can stand. InputError for a path that no slider has."""
     known = {one.path: one for one in model_numbers(model)}
     for path, value in settings.items():
@@ -203,7 +203,7 @@ def _values(model: Model, number: ModelNumber, most: float | None, points: int) 
     )
 
 
-def _factor(model: Model, path: str) -> str:
+def factor_of(model: Model, path: str) -> str:
     """What `predict` calls a load: the factor of the runs."""
     loads = {"rate_per_s": "rate_per_s", "population": "users"}
     part, _, rest = path.partition(".")

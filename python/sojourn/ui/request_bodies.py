@@ -15,6 +15,7 @@ Name = Annotated[str, Field(min_length=1, max_length=1000)]
 Names = Annotated[list[Name], Field(min_length=1, max_length=200)]
 Width = Annotated[int, Field(ge=200, le=2000)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Values = Annotated[list[Number], Field(min_length=1, max_length=100)]
 
 
 class RequestBody(BaseModel):
@@ -76,6 +77,15 @@ class CurvesRequest(ModelSettingsRequest):
     most: Number | None = None
     measured: Annotated[list[MeasuredPoint], Field(max_length=500)] = []
     objectives: Annotated[list[ObjectiveLimit], Field(max_length=4)] = []
+
+
+class PlanRequest(ModelSettingsRequest):
+    """`vary`: path → values; `objective` and `cost` as `sojourn plan` has them."""
+
+    vary: Annotated[dict[Name, Values], Field(min_length=1, max_length=3)]
+    objective: Annotated[str, Field(min_length=1, max_length=300)]
+    cost: Annotated[str, Field(min_length=1, max_length=300)]
+    width: Width = 760
 
 
 class SaveModelRequest(ModelTextRequest):

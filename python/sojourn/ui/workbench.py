@@ -23,7 +23,7 @@ from sojourn.errors import InputError, SojournError
 from sojourn.files.reading import read_text
 from sojourn.files.writing import NEW
 from sojourn.report.vega_script import vega_script
-from sojourn.ui import model_answers, request_bodies, run_answers, study_answers
+from sojourn.ui import model_answers, plan_answers, request_bodies, run_answers, study_answers
 from sojourn.ui.guard import MOST_BODY_BYTES, AccessGuard, AccessSecrets, BodyTooLarge
 from sojourn.ui.live_run import LiveRun, looked
 from sojourn.ui.model_answers import error_table
@@ -154,6 +154,11 @@ class Workbench:
         asked_of = (it.text, _plain(it.name), it.settings, it.x, it.width, measured, it.most, objectives)
         return await self.computed(function, *asked_of, slow=slow)
 
+    async def plan(self, request: Request) -> Response:
+        it = await _body(request, request_bodies.PlanRequest)
+        asked_of = (it.text, _plain(it.name), it.settings, it.vary, it.objective, it.cost, it.width)
+        return await self.computed(plan_answers.planned, *asked_of, slow=True)
+
     async def changed(self, request: Request) -> Response:
         it = await _body(request, request_bodies.ModelSettingsRequest)
         return await self.computed(model_answers.changed_text, it.text, _plain(it.name), it.settings)
@@ -182,7 +187,7 @@ def workbench(folder: WorkFolder, secret: AccessSecrets, write: bool = False) ->
     }
     posts = {
         "api/rows": it.rows, "api/report": it.report, "api/compare": it.compare, "api/model": it.model, "api/curves": it.curves,
-        "api/band": it.band, "api/changed": it.changed, "api/save": it.save,
+        "api/band": it.band, "api/plan": it.plan, "api/changed": it.changed, "api/save": it.save,
     }  # fmt: skip
 
     @asynccontextmanager

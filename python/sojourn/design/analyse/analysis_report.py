@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn.design.analyse.additivity import Additivity, additivity
 from sojourn.design.analyse.anova import Anova, anova
-from sojourn.design.analyse.report_blocks import residual_figures, variation_figure
+from sojourn.design.analyse.report_blocks import letters, residual_figures, variation_figure
 from sojourn.design.analyse.residuals import Residuals, residuals, residuals_of_effects
 from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects, factorial_effects
 from sojourn.design.factors import Factor
@@ -116,10 +116,11 @@ def _effects(e: Effects) -> Section:
     error = (("error", None, None, None, e.sse / e.sst if e.sst > 0 else None, None),)
     chart = e.table.filter(pl.col("effect") != MEAN_EFFECT)
     x = list(range(1, len(chart) + 1))
-    names = ", ".join(f"{k} {name}" for k, name in zip(x, chart["effect"], strict=True))
+    names, meaning = letters(e)
     figure = Figure("effects", "Effects, half the difference between the levels", "effect", e.response,
                     (Series("estimate", x, chart["estimate"].to_list(), chart["low"].to_list() if e.degrees else None,
-                            chart["high"].to_list() if e.degrees else None, "points"),), note=names)  # fmt: skip
+                            chart["high"].to_list() if e.degrees else None, "points"),),
+                    note=f"{meaning}.", x_names=tuple(names))  # fmt: skip
     signs = tuple(tuple(row) for row in e.rows.iter_rows())
     return Section("Effects", "", (
         variation_figure(e), Table(f"Effects and allocation of variation, intervals at {e.level:.0%}",

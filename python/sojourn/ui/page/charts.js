@@ -13,7 +13,9 @@ const OPTIONS = {
 };
 
 export class Chart {
-  constructor(title) {
+  // pick: given the row of the point that was clicked
+  constructor(title, pick = null) {
+    this.pick = pick;
     this.title = title;
     this.plot = el("div", {class: "plot", role: "img", "aria-label": title});
     this.caption = el("figcaption", {}, title);
@@ -33,6 +35,7 @@ export class Chart {
     else {
       kept = await KeptView.made(embed, parts, el("div", {"aria-hidden": "true"}), OPTIONS); // the plot has a name, and its values are a table
       this.views.set(parts.key, kept);
+      if (this.pick) kept.clicked(datum => this.pick(datum));
     }
     if (kept !== old) {
       if (old && this.figure.x === figure.x) await kept.zoomedAs(old);
@@ -72,16 +75,15 @@ export function rangeBar(row, most) {
   return chart;
 }
 
-// A few points, x against y, with a line; for a row or a heading
-export function sparkline(points, label, width = 160, height = 40) {
-  const good = points.filter(([x, y]) => x != null && y != null).sort((a, b) => a[0] - b[0]);
+// A few lines of points, x against y; for a row or a heading
+export function sparkline(lines, label, width = 160, height = 40) {
+  const good = lines.map(points => points.filter(([x, y]) => x != null && y != null).sort((a, b) => a[0] - b[0])), all = good.flat();
   const chart = svg("svg", {class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
-  if (good.length === 0) return chart;
-  const xs = good.map(p => p[0]), ys = good.map(p => p[1]);
-  const [low, high, top] = [Math.min(...xs), Math.max(...xs), Math.max(...ys) || 1];
+  if (all.length === 0) return chart;
+  const xs = all.map(p => p[0]), [low, high, top] = [Math.min(...xs), Math.max(...xs), Math.max(...all.map(p => p[1])) || 1];
   const at = ([x, y]) => [4 + (width - 8) * (high > low ? (x - low) / (high - low) : 0.5), height - 4 - (height - 8) * (y / top)];
-  chart.append(svg("polyline", {points: good.map(p => at(p).map(v => v.toFixed(1)).join(",")).join(" "), class: "curve"}));
-  for (const point of good.length <= 40 ? good : []) {
+  for (const points of good) chart.append(svg("polyline", {points: points.map(p => at(p).map(v => v.toFixed(1)).join(",")).join(" "), class: "curve"}));
+  for (const point of all.length <= 40 ? all : []) {
     const [x, y] = at(point);
     chart.append(svg("circle", {cx: x.toFixed(1), cy: y.toFixed(1), r: 1.8, class: "point"}));
   }

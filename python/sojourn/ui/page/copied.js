@@ -11,7 +11,7 @@ function axisOf(page) {
 }
 
 // What `predict` calls a number: the load of a single class is the factor that the runs had
-function factorOf(page, path) {
+export function factorOf(page, path) {
   const [part, , field] = path.split(".");
   const classes = new Set(page.model.numbers.filter(one => one.path.startsWith("classes.")).map(one => one.path.split(".")[1]));
   const load = page.model.fitted && part === "classes" && classes.size === 1 ? {rate_per_s: "rate_per_s", population: "users"}[field] : null;

@@ -53,5 +53,13 @@ export class KeptView {
     await this.embedded.view.runAsync();
   }
 
+  // The cell around a point has the mark of the point as its datum
+  clicked(take) {
+    this.embedded.view.addEventListener("click", (_, item) => {
+      const datum = item?.datum?.datum ?? item?.datum;
+      if (datum?.x != null) take(datum);
+    });
+  }
+
   end() { this.embedded.finalize(); }
 }

@@ -6,6 +6,7 @@ import {Editor} from "./editor.js";
 import {commandOf, pythonOf} from "./copied.js";
 import {drawing} from "./network.js";
 import {interval, percent, plain, quantity} from "./numbers.js";
+import {Planner} from "./planner.js";
 import {known, seriesOf} from "./runs.js";
 
 const SETTLED_MS = 250;
@@ -44,6 +45,7 @@ class ModelPage {
     this.charts = new Map();
     this.figures = el("div", {class: "figures"});
     this.trouble = el("div");
+    this.planner = new Planner(this);
     this.solver = new Newest(question => post("api/curves", question), (found, question, more) => this.curves(found, more));
     this.bander = new Newest(question => post("api/band", question), (found, question) => this.band(found, question));
     this.resized = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), 200); };
@@ -53,19 +55,22 @@ class ModelPage {
   end() { removeEventListener("resize", this.resized); clearTimeout(this.settling); clearTimeout(this.timer); }
 
   async begin() {
-    const copy = (label, text) => el("button", {type: "button", onclick: () => this.copy(label, text())}, label);
-    const save = this.folder.write && el("button", {type: "button", onclick: () => this.save()}, "Save as TOML");
+    const button = (label, act) => el("button", {type: "button", onclick: event => act(event.target)}, label);
+    const save = this.folder.write && button("Save as TOML", () => this.save());
     show(el("p", {class: "path"}, link("#/models", "Models"), " / ", this.name), this.title = el("h1", {}, this.name), this.trouble,
       el("div", {class: "model"},
         el("section", {class: "left", "aria-label": "Network and numbers"}, this.network, el("h2", {}, "Numbers"), this.controls,
-          el("p", {class: "tools"}, el("button", {type: "button", onclick: () => this.reset()}, "Reset"),
-            copy("Copy as command", () => commandOf(this)), copy("Copy as Python", () => pythonOf(this)), el("button", {type: "button", onclick: () => this.download()}, "Download TOML"), save), this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
+          el("p", {class: "tools"}, button("Reset", () => this.reset())),
+          el("h2", {}, "Export"), el("p", {class: "tools"}, button("Download TOML", () => this.download()), save,
+            button("Copy as command", one => this.copy(one, commandOf(this))), button("Copy as Python", one => this.copy(one, pythonOf(this)))),
+          this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
         el("section", {class: "right", "aria-label": "Curves"}, this.now,
           el("p", {class: "tools"}, el("label", {}, "x axis ", this.axis), el("label", {}, "measured ", this.behind)), this.figures, this.note)),
+      this.planner.element,
       el("details", {class: "file", open: true}, el("summary", {}, "Model file"), this.editor.element));
     await this.describe();
     if (!this.current() || !this.model) return;
-    this.offer();
+    await this.offer();
     await this.measured();
   }
 
@@ -90,6 +95,7 @@ class ModelPage {
     this.axis.value = this.x;
     this.network.replaceChildren(drawing(found.drawing));
     this.controls.replaceChildren(...found.numbers.map(n => this.slider(n)));
+    if (this.planner.element.open) this.planner.offer();
   }
 
   slider(number) {
@@ -139,6 +145,7 @@ class ModelPage {
 
   ask() {
     if (!this.model) return;
+    this.planner.follow();
     this.asked = performance.now();
     this.solver.put(this.question());
     clearTimeout(this.settling);
@@ -184,30 +191,50 @@ class ModelPage {
     const rows = found.now.filter(row => row.value != null || row.metric === "response_time");
     this.now.replaceChildren(...rows.map(row => el("div", {}, el("dt", {}, [names[row.metric] ?? row.metric, row.class && ` of ${row.class}`]),
       el("dd", {}, row.metric.startsWith("utilisation") ? percent(row.value) : row.value == null ? row.status.replaceAll("_", " ") : interval(row)))));
+    this.mean_s = found.now.find(row => row.metric === "response_time")?.value ?? null;
     this.note.textContent = `${found.method}. ${found.message}`;
     const busy = Object.fromEntries(found.busy ?? []);
     this.network.replaceChildren(drawing(this.model.drawing, busy));
   }
 
+  // Numbers that something else than a slider gives
+  put(settings) {
+    Object.assign(this.settings, settings);
+    for (const [path, value] of Object.entries(settings)) this.sliders.get(path)?.(value, null);
+    this.ask();
+  }
+
   // Series of runs of the folder, to be put behind the curves
-  offer() {
+  async offer() {
     const series = [...new Set(this.folder.runs.map(seriesOf))];
     this.behind.replaceChildren(el("option", {value: ""}, "none"), ...series.map(name => el("option", {value: name}, name === "." ? "this folder" : name)));
-    const count = name => this.folder.runs.filter(run => seriesOf(run) === name).length;
-    const near = series.find(name => name === seriesOf(this.name)) ?? series.toSorted((a, b) => count(b) - count(a))[0];
-    this.behind.value = this.model.fitted && near ? near : "";
+    this.behind.value = this.model.fitted && series.length > 0 ? await this.ownSeries(series) : "";
+  }
+
+  // The series that a fit is probably of: with most runs at the loads that it was fitted to, and nearest to its file
+  async ownSeries(series) {
+    const loads = this.model.configurations.map(one => one.users ?? one.rate_per_s).filter(Number.isFinite);
+    const parts = name => name.split("/").filter(one => one && one !== "."), own = parts(seriesOf(this.name));
+    const far = name => { const there = parts(name), alike = there.findIndex((one, k) => one !== own[k]); return there.length + own.length - 2 * (alike < 0 ? there.length : alike); };
+    const near = series.toSorted((a, b) => far(a) - far(b)).slice(0, 6);
+    const names = near.flatMap(name => this.folder.runs.filter(run => seriesOf(run) === name).slice(0, 30));
+    const rows = near.length > 1 ? await this.rowsOf(names) : [];
+    const hits = name => rows.filter(row => row && seriesOf(row.name) === name && loads.some(load => Math.abs(load - row.load) <= 1e-6 * load)).length;
+    return near.toSorted((a, b) => hits(b) - hits(a))[0];
+  }
+
+  async rowsOf(names) {
+    const missing = names.filter(name => !known.has(name));
+    const found = missing.length > 0 ? await post("api/rows", {names: missing}) : {};
+    for (const row of found.rows ?? []) known.set(row.name, row);
+    return names.map(name => known.get(name));
   }
 
   async measured() {
     const names = this.behind.value ? this.folder.runs.filter(name => seriesOf(name) === this.behind.value).slice(0, 200) : [];
-    const missing = names.filter(name => !known.has(name));
-    if (missing.length > 0) {
-      const found = await post("api/rows", {names: missing});
-      if (!this.current()) return;
-      for (const row of found.rows ?? []) known.set(row.name, row);
-    }
     const users = this.x.endsWith(".population");
-    const rows = names.map(name => known.get(name)).filter(row => row && !row.error && row.valid && row.load != null && row.users === users);
+    const rows = (await this.rowsOf(names)).filter(row => row && !row.error && row.valid && row.load != null && row.users === users);
+    if (!this.current()) return;
     const keys = ["load", "response_s", "response_s_low", "response_s_high", "throughput_per_s", "throughput_per_s_low", "throughput_per_s_high", "p50_s", "p90_s", "p99_s"];
     this.points = rows.map(row => Object.fromEntries(keys.map(key => [key, row[key] ?? null])));
     const judged = rows.flatMap(row => row.objectives ?? []);
@@ -216,10 +243,16 @@ class ModelPage {
     this.ask();
   }
 
-  async copy(label, text) {
+  async copy(button, text) {
+    const label = (button.dataset.label ??= button.textContent);
     this.copied.textContent = text;
     this.copied.hidden = false;
-    try { await navigator.clipboard.writeText(text); say(`${label}: copied`); } catch { say("select the text to copy it"); }
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = label; }, 1500);
+      say(`${label}: copied`);
+    } catch { say("select the text to copy it"); }
   }
 
   // The model with the numbers of the sliders, as a file

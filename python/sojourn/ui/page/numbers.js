@@ -25,6 +25,6 @@ export function quantity(value, unit) {
 
 export function interval(row) {
   const value = quantity(row.value, row.unit);
-  const known = row.low != null && row.high != null && row.low !== row.high;
-  return known ? `${value} (${quantity(row.low, row.unit)} … ${quantity(row.high, row.unit)})` : value;
+  if (row.low == null || row.low === row.high) return value;
+  return `${value} (${quantity(row.low, row.unit)} … ${row.high == null ? "no upper limit" : quantity(row.high, row.unit)})`;
 }

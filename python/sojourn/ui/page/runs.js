@@ -6,7 +6,7 @@ import {documentView} from "./document.js";
 import {liveView} from "./live.js";
 import {percent, perSecond, plain, seconds} from "./numbers.js";
 
-const AT_ONCE = 60, EVERY_MS = 5000;
+const AT_ONCE = 60, EVERY_MS = 5000, MOST_MODELS = 3;
 export const known = new Map(); // name of a run → its row, as far as it was asked for
 
 export const seriesOf = name => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
@@ -21,24 +21,34 @@ export async function runsPage(folder, _names, current) {
   const series = Map.groupBy ? Map.groupBy(folder.runs, seriesOf) : grouped(folder.runs);
   const chosen = new Set();
   const compare = el("button", {type: "button", disabled: true, onclick: () => {
-    const [a, b] = [...chosen];
-    location.hash = at("compare", a, b);
+    const [a, b] = sidesOf(chosen);
+    location.hash = at("compare", ...a, "", ...b);
   }}, "Compare two");
   const report = el("button", {type: "button", disabled: true, onclick: () => { location.hash = at("run", ...chosen); }}, "Report of these");
   const filter = el("input", {type: "search", "aria-label": "Filter runs by name", placeholder: "filter by name"});
   const picked = () => {
-    compare.disabled = chosen.size !== 2;
+    const sides = sidesOf(chosen);
+    compare.disabled = sides === null;
+    compare.textContent = sides === null || chosen.size === 2 ? "Compare two" : `Compare ${sides.map(side => seriesOf(side[0])).join(" with ")}`;
     report.disabled = chosen.size === 0 || chosen.size > 200;
     say(`${chosen.size} chosen`);
   };
   const tables = [...series].map(([name, names]) => new Series(name, names, chosen, picked));
   filter.addEventListener("input", () => { for (const table of tables) table.filter(filter.value.toLowerCase()); });
   show(el("h1", {}, `${folder.runs.length} runs`), folder.left_out && el("p", {class: "notice"}, folder.left_out),
-    folder.fitted.length > 0 && el("p", {}, "Where it saturates, and what more load or workers would do: ", folder.fitted.map((name, k) => [k > 0 && ", ", link(at("model", name), name)])),
-    el("p", {class: "tools"}, filter, compare, report), tables.map(table => table.element));
+    folder.fitted.length > 0 && el("p", {}, "Where it saturates, and what more load or workers would do: ", folder.fitted.slice(0, MOST_MODELS).map((name, k) => [k > 0 && ", ", link(at("model", name), name)]),
+      folder.fitted.length > MOST_MODELS && [", ", link("#/models", `${folder.fitted.length - MOST_MODELS} more`)]),
+    el("p", {class: "tools"}, filter, compare, report, el("span", {class: "muted"}, "choose two runs, or the runs of two folders, to compare them")), tables.map(table => table.element));
   const watch = setInterval(() => grown(folder, current), EVERY_MS);
   for (const table of tables) await table.load(current);
   return () => clearInterval(watch);
+}
+
+// Two runs, or the runs of two series; null for what cannot be compared
+function sidesOf(chosen) {
+  const names = [...chosen], sides = [...grouped(names).values()];
+  if (names.length === 2) return names.map(name => [name]);
+  return sides.length === 2 ? sides : null;
 }
 
 // Says that there are other runs by now: whoever reads a table does not want it to jump
@@ -64,7 +74,8 @@ class Series {
     this.spark = el("span", {class: "sparks"});
     this.lines = new Map();
     const heads = ["", "run", "load", "throughput", "mean", "p99", "p50 to p99", "failed", "valid"];
-    const head = el("thead", {}, el("tr", {}, heads.map(text => el("th", {scope: "col"}, text || el("span", {class: "unseen"}, "choose")))));
+    const all = el("input", {type: "checkbox", "aria-label": `choose all of ${name === "." ? "this folder" : name}`, onchange: () => this.choose(all.checked)});
+    const head = el("thead", {}, el("tr", {}, heads.map(text => el("th", {scope: "col"}, text || all))));
     this.element = el("section", {class: "series"},
       el("h2", {}, name === "." ? "this folder" : name, " ", el("small", {}, `${names.length} ${names.length === 1 ? "run" : "runs"}`)), this.spark,
       el("div", {class: "table", tabindex: 0, role: "region", "aria-label": `runs of ${name}`}, el("table", {}, head, this.body)));
@@ -107,18 +118,38 @@ class Series {
     const rows = this.names.map(name => known.get(name)).filter(row => row && !row.error);
     this.most = Math.max(0, ...rows.map(row => row.p99_s ?? row.response_s ?? 0)) || 1;
     for (const name of names) this.lines.get(name).replaceWith(this.line(name, known.get(name)));
-    const valid = rows.filter(row => row.response_s != null && row.load != null);
-    if (valid.length > 1) {
+    const lines = linesOf(rows.filter(row => row.response_s != null && row.load != null));
+    if (lines.length > 0) {
       this.spark.replaceChildren(
-        el("span", {class: "labelled"}, sparkline(valid.map(row => [row.load, row.response_s]), `mean response time over the load of ${this.name}`), "mean over load"),
-        el("span", {class: "labelled"}, sparkline(valid.map(row => [row.load, row.throughput_per_s]), `throughput over the load of ${this.name}`), "throughput over load"));
+        el("span", {class: "labelled"}, sparkline(lines.map(line => line.map(row => [row.load, row.response_s])), `mean response time over the load of ${this.name}`), "mean over load"),
+        el("span", {class: "labelled"}, sparkline(lines.map(line => line.map(row => [row.load, row.throughput_per_s])), `throughput over the load of ${this.name}`), "throughput over load"));
     }
+  }
+
+  // All that the filter shows
+  choose(checked) {
+    for (const [name, line] of this.lines) {
+      if (line.hidden) continue;
+      checked ? this.chosen.add(name) : this.chosen.delete(name);
+      line.querySelector("input").checked = checked;
+    }
+    this.picked();
   }
 
   filter(text) {
     for (const [name, line] of this.lines) line.hidden = !name.toLowerCase().includes(text);
     this.element.hidden = [...this.lines.values()].every(line => line.hidden);
   }
+}
+
+// A line a configuration, where it has more than one load; users and rates are never one axis
+function linesOf(rows) {
+  const users = rows.filter(row => row.users).length > rows.length / 2, found = new Map();
+  for (const row of rows.filter(one => one.users === users)) {
+    const key = JSON.stringify(row.factors);
+    found.set(key, [...(found.get(key) ?? []), row]);
+  }
+  return [...found.values()].filter(line => new Set(line.map(row => row.load)).size > 1);
 }
 
 const said = error => [error.place, error.value, error.remedy].filter(Boolean).join("; ");

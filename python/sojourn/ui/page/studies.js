@@ -1,7 +1,7 @@
 // The studies of the folder: how far each is, what is left, what was predicted and is not yet run.
 import {at, el, errorPage, link, show} from "./dom.js";
 import {table} from "./table.js";
-import {interval, plain, quantity} from "./numbers.js";
+import {interval, percent, plain, quantity} from "./numbers.js";
 
 export function studiesPage(folder) {
   document.title = "Studies · sojourn";
@@ -43,7 +43,7 @@ function view(now, name) {
     now.verdict.length > 0 && el("section", {class: "verdict", "aria-label": "Verdict"}, el("p", {class: "headline"}, now.verdict[0]),
       now.verdict.length > 1 && el("details", {}, el("summary", {}, `${now.verdict.length - 1} more`), el("ul", {}, now.verdict.slice(1).map(line => el("li", {}, line))))),
     now.predictions.length > 0 && predicted(now.predictions),
-    now.runs.length > 0 && table("Runs", ["run", "section", "factors", "state"], now.runs.map(run => [run.name.split("/").pop(), run.section, factors(run.factors), stateOf(run)])),
+    now.runs.length > 0 && ran(now.runs),
     now.runs.length > 0 && el("p", {}, link(at("run", ...now.runs.filter(run => run.status === "complete").slice(0, 200).map(run => run.name)), "Report of the runs so far")),
     !now.live && !now.finished && el("p", {class: "note"}, `sojourn study goes on with it where it stopped. Its folder: ${name}`),
   ];
@@ -51,19 +51,44 @@ function view(now, name) {
 
 const left = seconds => (seconds == null ? "" : seconds >= 90 ? `, about ${Math.round(seconds / 60)} min left` : `, about ${Math.round(seconds)} s left`);
 const factors = made => Object.entries(made).map(([key, value]) => `${key} = ${typeof value === "number" ? plain(value) : value}`).join(", ");
+// Names that say all factors are as long as the table is wide
+const short = (run, k) => { const name = run.name.split("/").pop(); return name.length > 30 ? `run ${k + 1}` : name; };
 const stateOf = run => (run.status !== "complete" ? run.status : run.valid ? "valid" : `not valid: ${run.reasons.join("; ")}`);
 
+function ran(runs) {
+  const same = alike(runs.map(run => run.factors));
+  return [el("h2", {}, "Runs"), Object.keys(same).length > 0 && el("p", {class: "muted"}, `The same in all: ${factors(same)}.`),
+    table("", ["run", "section", "factors", "state"], runs.map((run, k) => [run.status === "complete" ? link(at("run", run.name), short(run, k)) : short(run, k), run.section || "–", without(run.factors, same), stateOf(run)]))];
+}
+
+// What is alike in all of them is said once
+function alike(list) {
+  const [first, ...rest] = list;
+  return Object.fromEntries(Object.entries(first ?? {}).filter(([key, value]) => rest.length > 0 && rest.every(one => one[key] === value)));
+}
+const without = (made, same) => factors(Object.fromEntries(Object.entries(made).filter(([key]) => !(key in same)))) || "–";
+
 function predicted(list) {
-  const waiting = list.filter(one => one.runs === 0).length;
-  const numbers = list.flatMap(one => one.numbers.map(number => ({...number, factors: one.factors, held: held(number)})));
+  const waiting = list.filter(one => one.runs === 0).length, same = alike(list.map(one => one.factors));
+  const numbers = list.flatMap(one => one.numbers.map(number => ({...number, name: number.metric.replaceAll("_", " "), at: without(one.factors, same), held: held(number), off: off(number)})));
   const judged = numbers.filter(one => one.held !== "–"), outside = judged.filter(one => one.held === "outside");
-  const rows = numbers.toSorted((a, b) => ORDER[a.held] - ORDER[b.held]).map(number => [factors(number.factors), number.metric.replaceAll("_", " "), interval(number),
-    number.measured == null ? "not yet run" : quantity(number.measured, number.unit), number.held === "outside" ? el("strong", {class: "bad"}, "outside") : number.held]);
+  const sorted = numbers.toSorted((a, b) => ORDER[a.held] - ORDER[b.held] || size(b) - size(a)), worst = numbers.toSorted((a, b) => size(b) - size(a))[0];
+  const rows = sorted.map(one => [one.at, one.name, interval(one), one.measured == null ? "not yet run" : quantity(one.measured, one.unit), error(one.off),
+    one.held === "outside" ? el("strong", {class: "bad"}, "outside") : one.held]);
   return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`),
-    judged.length > 0 && el("p", {}, `${outside.length} of ${judged.length} measured values lie outside the interval predicted for them${outside.length ? "; the table begins with them" : ""}.`), table("", ["configuration", "quantity", "predicted", "measured", "in the interval"], rows)];
+    judged.length > 0 && el("p", {}, `${outside.length} of ${judged.length} measured values lie outside the interval predicted for them${outside.length ? "; the table begins with them" : ""}.`),
+    worst?.off != null && el("p", {}, `The largest error: ${worst.name} at ${worst.at}, ${quantity(worst.value, worst.unit)} predicted and ${quantity(worst.measured, worst.unit)} measured.`),
+    Object.keys(same).length > 0 && el("p", {class: "muted"}, `The same in all: ${factors(same)}.`),
+    table("", ["configuration", "quantity", "predicted", "measured", "error", "in the interval"], rows)];
 }
 
 const ORDER = {outside: 0, inside: 1, "–": 2};
+
+// Of the prediction, relative to what was measured
+const off = ({value, measured}) => (value == null || !measured ? null : value / measured - 1);
+// A half and the double are as wrong as each other
+const size = one => (one.off == null || one.off <= -1 ? 0 : Math.abs(Math.log1p(one.off)));
+const error = share => (share == null ? "–" : `${share > 0 ? "+" : ""}${percent(share)}`);
 
 function held({low, high, measured}) {
   if (measured == null || low == null) return "–";
