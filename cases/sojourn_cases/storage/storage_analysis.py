@@ -22,7 +22,7 @@ from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo
 from sojourn_cases.storage.costs.sizing import RUNS
 from sojourn_cases.storage.costs.storage_run_list import FACTORS
 from sojourn_cases.storage.measured_lines import measured_lines
-from sojourn_cases.storage.storage_figures import balance_figure, cpu_figures
+from sojourn_cases.storage.storage_figures import balance_figure, cpu_figures, levels_figure
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings
@@ -61,7 +61,8 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
 
 def _cpu(design: pl.DataFrame) -> Section:
     """CPU by IOPS, and how evenly the I/Os of a second would spread."""
-    return Section("CPU", "", (*cpu_figures(design), balance_figure(int(design["iops"].max()))))  # type: ignore[arg-type]
+    items = int(design["iops"].max())  # type: ignore[arg-type]
+    return Section("CPU", "", (*cpu_figures(design), balance_figure(items), levels_figure(items)))
 
 
 def _effects(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]:

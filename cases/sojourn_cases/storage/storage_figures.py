@@ -6,12 +6,15 @@ import math
 
 import polars as pl
 
-from sojourn.plan import balance
+from sojourn.plan import BalanceLevel, balance
 from sojourn.report import Figure, Series
 from sojourn_cases.storage.costs import cost_per_io
 from sojourn_cases.storage.costs.cost_per_io import background_of, loaded, unmarked
 
 CORES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+LANES = 4  # of each link, in the figure of levels
+EXCHANGE = {"item_mean": 20270.0, "item_deviation": 1586.0}  # bytes, in the fifth source document
+FRAMES, FRAME_DEVIATION = 11, 6.0
 RATE, BUSY = "I/Os per second", "busy cores"
 
 
@@ -62,3 +65,28 @@ def balance_figure(items: int) -> Figure:
     )
     title = "The busiest core over the mean, by the number of cores"
     return Figure("balance", title, "cores, M", "more than the mean (%)", series, note, x_log=True)
+
+
+def levels_figure(items: int) -> Figure:
+    """By how much the busiest of M lanes exceeds the mean, if exchanges are dealt to all, if their frames are, and if exchanges go to links
+    of `LANES` lanes, then their frames to the lanes."""
+    lanes = tuple(m for m in CORES if m % LANES == 0)
+    whole = [balance(m, items=items, **EXCHANGE).busiest_over_mean_if_in_turn for m in lanes]
+    frames = [one / (EXCHANGE["item_deviation"] / math.sqrt(FRAMES) / FRAME_DEVIATION) for one in whole]
+    below = [BalanceLevel(LANES, FRAMES, FRAME_DEVIATION)]
+    both = [balance(m // LANES, items=items, **EXCHANGE, levels=below).levels[-1].busiest_over_mean for m in lanes]
+    series = tuple(
+        Series(name, lanes, [100 * one for one in values])
+        for name, values in (
+            ("exchanges to lanes", whole),
+            ("exchanges to links, frames to lanes", both),
+            ("frames to lanes", frames),
+        )
+    )
+    note = (
+        f"{items} exchanges of 20270 ± 1586 bytes, each in {FRAMES} frames of ± 6, as the fifth source document recorded them; links of "
+        f"{LANES} lanes. What is dealt out last does not help where what is dealt out first is uneven. With one link of {LANES} lanes both "
+        "ways of dealing out frames are the same."
+    )
+    title = "Balance in levels: the busiest lane over the mean"
+    return Figure("balance-levels", title, "lanes, M", "more than the mean (%)", series, note, x_log=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,8 +12,12 @@ from rich.table import Table
 from sojourn.cases import commands, imported
 from sojourn.cli.console import console, print_table
 from sojourn.cli.json_answer import say_answer
+from sojourn.errors import InputError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import duration_s, levels, per_second, percent, seconds
+
+if TYPE_CHECKING:
+    from sojourn.plan import BalanceLevel
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -92,16 +96,19 @@ def balance(
     mean: Annotated[float, typer.Option("--item-mean", help="work of an item")] = 1.0,
     deviation: Annotated[float, typer.Option("--item-deviation", help="standard deviation of an item, in the same unit")] = 0.5,
     piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
+    level: Annotated[list[str] | None, typer.Option(help="CENTRES:PIECES:DEVIATION of a level below, as 4:11:6; see the end")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Says how much work the busiest of several centres has.
 
-    More than the mean, where items are dealt evenly, at random, or in pieces.
+    More than the mean, where items are dealt evenly, at random, or in pieces. --level CENTRES:PIECES:DEVIATION, which may be given
+    several times: each centre deals pieces of what it gets to so many centres of its own.
     """
     from sojourn.plan import balance as balance_
 
     b = balance_(
-        centres, items=items, item_mean=mean, item_deviation=deviation, pieces_per_item=pieces, piece_deviation=piece_deviation
+        centres, items=items, item_mean=mean, item_deviation=deviation, pieces_per_item=pieces, piece_deviation=piece_deviation,
+        levels=[_level(one) for one in level or ()],
     )  # fmt: skip
     if as_json:
         say_answer("calc balance", asdict(b))
@@ -120,8 +127,23 @@ def balance(
         lines.append(
             f"with pieces that deviate by {piece_deviation:g} the excess work of the busiest centre is {by:.3g} times {word}"
         )
+    lines += [
+        f"on level {k} of {one.centres} centres: busiest {one.busiest:.4g}, {percent(one.busiest_over_mean)} more than the mean"
+        for k, one in enumerate(b.levels, 1)
+    ]
     for line in lines:
         console().print(line, markup=False, soft_wrap=True)
+
+
+def _level(text: str) -> BalanceLevel:
+    """CENTRES:PIECES:DEVIATION."""
+    from sojourn.plan import BalanceLevel
+
+    try:
+        centres, pieces, deviation = text.split(":")
+        return BalanceLevel(int(centres), float(pieces), float(deviation))
+    except ValueError:
+        raise InputError(repr(text), "--level", "give CENTRES:PIECES:DEVIATION, as 4:11:6") from None
 
 
 for _name, _place in {**commands("plan", {}), **commands("calc", {})}.items():  # a case of before may say `plan`

@@ -15,6 +15,7 @@ Limits: pieces are independent of each other, and all items have k of them; sums
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy.special import ndtri
 
 from sojourn.errors import InputError
 from sojourn.former_keyword import former_field, former_keyword
+from sojourn.plan.nested_balance import BalanceLevel, LevelBalance, nested_balance
 from sojourn.solve.expected_maximum import busiest_load, imbalance, normal_maximum
 
 MOST = 10_000_000
@@ -48,7 +50,8 @@ class Balance:
     sqrt(2 ln M), and `max_of_normals_by_blom`, Phi^-1((M - 3/8)/(M + 1/4)), beside it. `busiest_if_in_turn`, `busiest_if_random`: load of
     the busiest centre in the unit of `item_mean`, relative to the mean load in `busiest_over_mean_if_in_turn`,
     `busiest_over_mean_if_random`. `break_even_piece_deviation`: deviation of a piece below which pieces spread work better than whole
-    items; `excess_ratio`: by which factor the busiest's excess is smaller with them, None where no deviation of pieces was given."""
+    items; `excess_ratio`: by which factor the busiest's excess is smaller with them, None where no deviation of pieces was given.
+    `levels`: of these centres and of each level within them; empty where none was given."""
 
     centres: int
     pieces_per_item: int
@@ -65,6 +68,7 @@ class Balance:
     break_even_piece_deviation: float
     piece_deviation: float | None
     excess_ratio: float | None
+    levels: tuple[LevelBalance, ...] = ()
 
 
 @former_keyword(
@@ -72,10 +76,10 @@ class Balance:
 )
 def balance(
     centres: int, *, items: float | None = None, item_mean: float = 1.0, item_deviation: float = 0.5, pieces_per_item: int = 1,
-    piece_deviation: float | None = None,
+    piece_deviation: float | None = None, levels: Sequence[BalanceLevel] = (),
 ) -> Balance:  # fmt: skip
     """`centres` and `pieces_per_item` whole numbers of 1 or more; `items` > 0 (None: 16 a centre), `item_mean` > 0, `item_deviation` >= 0
-    in its unit, `piece_deviation` > 0. Raises InputError."""
+    in its unit, `piece_deviation` > 0; `levels`: what each centre deals out further to centres of its own, and so on. Raises InputError."""
     for name, value in (("centres", centres), ("pieces_per_item", pieces_per_item)):
         if value != int(value) or not 1 <= value <= MOST:
             raise InputError(value, name, f"give a whole number from 1 to {MOST}")
@@ -85,6 +89,13 @@ def balance(
             raise InputError(given, name, "give a number above 0")
     if not (math.isfinite(item_deviation) and item_deviation >= 0):
         raise InputError(item_deviation, "item_deviation", "give a number of 0 or more")
+    for one in levels:
+        if one.centres != int(one.centres) or not 1 <= one.centres <= MOST:
+            raise InputError(one.centres, "centres of a level", f"give a whole number from 1 to {MOST}")
+        if not (math.isfinite(one.pieces_per_piece) and one.pieces_per_piece > 0):
+            raise InputError(one.pieces_per_piece, "pieces of a level", "give a number above 0")
+        if not (math.isfinite(one.piece_deviation) and one.piece_deviation >= 0):
+            raise InputError(one.piece_deviation, "piece_deviation of a level", "give a number of 0 or more")
     mean, deviation = item_mean, item_deviation
     break_even = deviation / math.sqrt(pieces_per_item)
     return Balance(
@@ -96,4 +107,5 @@ def balance(
         float(busiest_load(n, centres, mean=mean, deviation=deviation, assignment="random")),
         float(imbalance(n, centres, mean=mean, deviation=deviation, assignment="random")),
         break_even, piece_deviation, None if piece_deviation is None else float(np.divide(break_even, piece_deviation)),
+        nested_balance([BalanceLevel(int(centres), 1.0, deviation), *levels], n, mean) if levels else (),
     )  # fmt: skip

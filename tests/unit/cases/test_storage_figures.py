@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn_cases.storage.storage_figures import CORES, balance_figure, cpu_figures
+from sojourn_cases.storage.storage_figures import CORES, balance_figure, cpu_figures, levels_figure
 
 NORMALS = Path(__file__).parents[2] / "published/data/expected_max_of_normals.csv"
 # 0.2 and 0.3 cores at rest; 50 and 100 us an I/O on top of their mean; what was done counts, not what was asked
@@ -56,3 +56,17 @@ def test_the_busiest_of_m_cores() -> None:
             seen += 1
     assert seen == 7
     assert turn.y[0] == random.y[0] == bound.y[0] == 0.0, "one core has all"
+
+
+def test_balance_in_levels_lies_between_exchanges_and_frames() -> None:
+    """Exchanges: e_M sqrt(M/N) 1586/20270, e_M as published; frames: 79.7 times less (errata, section 5); one link: as frames."""
+    whole, both, frames = levels_figure(4000).series
+    published = dict(pl.read_csv(NORMALS).select("n", "exact_E_max").iter_rows())
+    for at, lanes in enumerate(whole.x):
+        if lanes in published:
+            expected = 100 * published[lanes] * math.sqrt(lanes / 4000) * 1586 / 20270
+            assert whole.y[at] == pytest.approx(expected, rel=1e-6)
+            assert frames.y[at] == pytest.approx(expected / 79.7, rel=1e-3)
+        assert frames.y[at] <= both.y[at] * (1 + 1e-3) and both.y[at] <= whole.y[at]
+    assert both.y[0] == pytest.approx(frames.y[0], rel=1e-3)
+    assert both.y[-1] > 0.3 * whole.y[-1], "16 links"

@@ -74,7 +74,7 @@ def lines(place: Path) -> dict[str, tuple[object, ...]]:
         "control over": ("control", "replay", place / "policy.toml", "--observed-windows", place / "week"),
         "calc merge": ("calc", "merge", model, model),
         "calc table": ("calc", "table", "--servers", "2", "--service-time", "10ms"),
-        "calc balance": ("calc", "balance", "--centres", "4", "--pieces-per-item", "2", "--piece-deviation", "0.2"),
+        "calc balance": ("calc", "balance", "--centres", "4", "--pieces-per-item", "2", "--piece-deviation", "0.2", "--level", "2:2:0.1"),
         "design analyse": ("design", "analyse", place / "design.csv", "--response", "throughput", "--factor", "cores", "--factor", "cache"),
         "design check": ("design", "check", place / "design.csv"),
         "doctor": ("doctor",),
