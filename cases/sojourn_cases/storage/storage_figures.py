@@ -13,7 +13,7 @@ from sojourn_cases.storage.costs.cost_per_io import background_of, loaded, unmar
 
 CORES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 LANES = 4  # of each link, in the figure of levels
-EXCHANGE = {"item_mean": 20270.0, "item_deviation": 1586.0}  # bytes, in the fifth source document
+EXCHANGE, DEVIATION = 20270.0, 1586.0  # bytes, in the fifth source document
 FRAMES, FRAME_DEVIATION = 11, 6.0
 RATE, BUSY = "I/Os per second", "busy cores"
 
@@ -71,10 +71,18 @@ def levels_figure(items: int) -> Figure:
     """By how much the busiest of M lanes exceeds the mean, if exchanges are dealt to all, if their frames are, and if exchanges go to links
     of `LANES` lanes, then their frames to the lanes."""
     lanes = tuple(m for m in CORES if m % LANES == 0)
-    whole = [balance(m, items=items, **EXCHANGE).busiest_over_mean_if_in_turn for m in lanes]
-    frames = [one / (EXCHANGE["item_deviation"] / math.sqrt(FRAMES) / FRAME_DEVIATION) for one in whole]
+    whole = [
+        balance(m, items=items, item_mean=EXCHANGE, item_deviation=DEVIATION).busiest_over_mean_if_in_turn
+        for m in lanes
+    ]
+    frames = [one / (DEVIATION / math.sqrt(FRAMES) / FRAME_DEVIATION) for one in whole]
     below = [BalanceLevel(LANES, FRAMES, FRAME_DEVIATION)]
-    both = [balance(m // LANES, items=items, **EXCHANGE, levels=below).levels[-1].busiest_over_mean for m in lanes]
+    both = [
+        balance(m // LANES, items=items, item_mean=EXCHANGE, item_deviation=DEVIATION, levels=below)
+        .levels[-1]
+        .busiest_over_mean
+        for m in lanes
+    ]
     series = tuple(
         Series(name, lanes, [100 * one for one in values])
         for name, values in (
