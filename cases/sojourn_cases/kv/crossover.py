@@ -88,12 +88,12 @@ def _table(title: str, pairs: Sequence[WorkerRatios], crossed: str) -> Table:
 
 
 def _crossed(one: WorkerRatios) -> str:
-    """In words; where an interval contains 1 the two are not told apart."""
+    """In words; where an interval contains 1 the two may be equal."""
     throughput = one.ratios["throughput"]
     crossings = " and ".join(f"{low} and {high}" for low, high in one.crossings)
     words = f"throughputs cross between {crossings} clients" if crossings else "throughputs do not cross"
     alike = [str(n) for n, r in throughput.items() if r.low <= 1 <= r.high]
-    return f"{words}, and are not told apart with {', '.join(alike)}" if alike else words
+    return f"{words}, and may be equal with {', '.join(alike)}" if alike else words
 
 
 def _by_clients(few: pl.DataFrame, many: pl.DataFrame, column: str) -> dict[int, TestedEstimate]:

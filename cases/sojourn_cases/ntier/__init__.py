@@ -5,7 +5,8 @@ Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_boa
 `load_bulletin` its commands · `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`,
 `package-step.toml`, `scalability.toml` of cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
 each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks ·
-`cache_misses` misses of the last-level cache.
+`cache_misses` misses of the last-level cache ·
+`factor_ratios` one way to handle writes against another.
 """
 
 from sojourn import Case
@@ -19,6 +20,7 @@ CASE = Case(
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
         "ntier.misses": "sojourn_cases.ntier.cache_misses:misses_analysis",
+        "ntier.ratios": "sojourn_cases.ntier.factor_ratios:ratios_analysis",
         "ntier.maxima": "sojourn_cases.ntier.maxima:maxima_analysis",
     },
     workers={"bulletin": "sojourn_cases.worker_kinds:bulletin"},

@@ -96,7 +96,8 @@ def balance(
     mean: Annotated[float, typer.Option("--item-mean", help="work of an item")] = 1.0,
     deviation: Annotated[float, typer.Option("--item-deviation", help="standard deviation of an item, in the same unit")] = 0.5,
     piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
-    level: Annotated[list[str] | None, typer.Option(help="CENTRES:PIECES:DEVIATION of a level below, as 4:11:6; see the end")] = None,
+    level: Annotated[list[str] | None, typer.Option(help="a level below: CENTRES:PIECES:DEVIATION, as 4:11:6")] = None,
+    sizes: Annotated[Path | None, typer.Option(help="a .csv with a row a piece (columns item and size) in place of these")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Says how much work the busiest of several centres has.
@@ -105,7 +106,21 @@ def balance(
     several times: each centre deals pieces of what it gets to so many centres of its own.
     """
     from sojourn.plan import balance as balance_
+    from sojourn.plan import piece_sizes
 
+    lines = []
+    if sizes is not None:
+        if items is not None or piece_deviation is not None:
+            raise InputError(
+                "--items or --piece-deviation beside --sizes", "--sizes", "leave one of the two out: the table has both"
+            )
+        s = piece_sizes(sizes)
+        items, mean, deviation, piece_deviation = s.items, s.item_mean, s.item_deviation, s.piece_deviation or None
+        pieces = max(1, round(s.pieces_per_item))
+        lines.append(
+            f"{sizes}: {s.items} items of {s.item_mean:.5g} ± {s.item_deviation:.4g}, in {s.pieces_per_item:.4g} pieces each of "
+            f"{s.piece_mean:.5g} ± {s.piece_deviation:.4g}"
+        )
     b = balance_(
         centres, items=items, item_mean=mean, item_deviation=deviation, pieces_per_item=pieces, piece_deviation=piece_deviation,
         levels=[_level(one) for one in level or ()],
@@ -113,7 +128,7 @@ def balance(
     if as_json:
         say_answer("calc balance", asdict(b))
         return
-    lines = [
+    lines += [
         f"expected maximum of {b.centres} standard normals: {b.expected_max_of_normals:.5g} "
         f"(bound √(2 ln M) {b.max_of_normals_bound:.4g}, Blom {b.max_of_normals_by_blom:.4g})",
         f"{b.items:g} items of {mean:g} ± {deviation:g}: mean load {b.items * mean / b.centres:.4g} a centre",

@@ -3,6 +3,7 @@
 from sojourn.plan.balance import balance as balance
 from sojourn.plan.merge import merge as merge
 from sojourn.plan.nested_balance import BalanceLevel as BalanceLevel
+from sojourn.plan.piece_sizes import piece_sizes as piece_sizes
 from sojourn.plan.plan import plan as plan
 from sojourn.plan.plan_result import Plan as Plan
 from sojourn.plan.plan_result import PlannedConfiguration as PlannedConfiguration

@@ -47,7 +47,7 @@ def test_neighbouring_numbers_of_workers_are_compared() -> None:
     assert figure.series[2].y == pytest.approx((1.0, 6500 / 7000, 8204.04 / 8053.64))
 
 
-def test_repetitions_are_pairs_and_say_what_is_not_told_apart() -> None:
+def test_repetitions_are_pairs_and_say_what_may_be_equal() -> None:
     """Ratios 1.1 and 1/1.1: their geometric mean is 1, which its interval contains."""
     rows = rows_of(
         *(full(w, n, 1000.0 * n, repetition=k) for w in (8, 32) for n in (6, 30) for k in (1, 2)),
@@ -57,7 +57,7 @@ def test_repetitions_are_pairs_and_say_what_is_not_told_apart() -> None:
     ratio = one.ratios["throughput"][102]
     assert ratio.value == pytest.approx(1.0) and ratio.low < 1 < ratio.high
     _, figure = crossover_blocks("full", rows)
-    assert isinstance(figure, Figure) and "not told apart with 6, 30, 102" in figure.note
+    assert isinstance(figure, Figure) and "may be equal with 6, 30, 102" in figure.note
 
 
 def test_one_number_of_workers_or_few_clients_have_none() -> None:
