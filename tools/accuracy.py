@@ -195,7 +195,7 @@ def sentence(sets: Sequence[Coverage]) -> str:
     told, all_inside, all_of = with_all_runs(sets)
     return (
         f"Of {of} values that were predicted before they were measured, **{inside} ({share(inside, of)}) lie in their "
-        f"90 % intervals**. In the worst of the {len(sets)} sets of predictions, {100 * least.share:.0f} % of the values do.\n"
+        f"90 % intervals**. In the worst of the {len(sets)} sets, {100 * least.share:.0f} % of the values lie in their intervals.\n"
         f"Versions of sojourn from before 26 November, 09:50 made {earlier} of these {of} predictions, "
         "so the count says little about the intervals of the present version.\n"
         "Runs that are not valid (disturbed by other programs, or not steady) are left out of the count. If they are counted, "
