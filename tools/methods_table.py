@@ -109,16 +109,20 @@ def method_tables(models: dict[str, Model]) -> str:
 
 
 def reasons(models: dict[str, Model]) -> str:
-    """For each example, why the methods that refuse it do; methods with one reason together."""
+    """For each example, why the methods that refuse it do; methods with one reason in one row."""
     parts = []
     for name, model in models.items():
         found: dict[str, list[str]] = {}
         for m in all_methods().values():
             if text := reason(m, model):
                 found.setdefault(text, []).append(f"`{m.name}`")
-        lines = "\n".join(f"- {cell(text)}: {', '.join(names)}" for text, names in found.items())
-        parts.append(f"### {name}\n\n{about(name)}.\n\n{lines}")
+        rows = ((", ".join(names), sentence(text)) for text, names in found.items())
+        parts.append(f"### {name}\n\n{about(name)}.\n\n" + table(("method", "why it does not apply"), rows))
     return "\n\n".join(parts)
+
+
+def sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def sources() -> str:

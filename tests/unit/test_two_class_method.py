@@ -56,10 +56,10 @@ def test_only_the_trailing_cores_of_priority_are_approximate() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refusals(variant: str) -> None:
     name = f"two-class/{variant}"
-    with pytest.raises(MethodRefused, match=f"kind multicore, which only {name} supports; use {name}"):
+    with pytest.raises(MethodRefused, match=f"kind `multicore`, which only `{name}` supports; use {name}"):
         sj.solve(model(variant), method="mva")
     other = VARIANTS[VARIANTS.index(variant) - 1]
-    with pytest.raises(MethodRefused, match=f"asks for variant {variant}"):
+    with pytest.raises(MethodRefused, match=f"has the variant `{variant}`"):
         sj.solve(model(variant), method=f"two-class/{other}")
     station = sj.Multicore("cpu", 2, 1, S, variant)
     times = {"cpu": {"web": A}}
@@ -73,8 +73,8 @@ def test_refusals(variant: str) -> None:
     for wrong, reason in (
         (closed, "one open class"),
         (bursty, "Poisson"),
-        (two, "disk is fcfs"),
-        (both, "2 stations"),
+        (two, "`disk` has the discipline `fcfs`"),
+        (both, "the model has 2"),
         (idle, "above 0"),
     ):
         with pytest.raises(MethodRefused, match=reason):

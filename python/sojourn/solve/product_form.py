@@ -4,7 +4,7 @@ Source: F. Baskett, K. M. Chandy, R. R. Muntz, F. G. Palacios: Open, Closed, and
 Classes of Customers. J. ACM 22(2), 1975, pp. 248-260 (the four types of station); random order: J. R. Spirn: Queuing
 Networks with Random Selection for Service. IEEE Trans. Softw. Eng. SE-5(3), 1979, pp. 287-289.
 
-A reason is in words and names the station: "station cpu is fcfs with means that differ between classes (…)". Answers
+A reason is in words and names the station: "the station `cpu` has the discipline `fcfs`, and …". Answers
 are cached by the parts of a network that they depend on, because `auto` asks once a method, and a sweep once a point.
 """
 
@@ -62,22 +62,22 @@ def structure(network: Network) -> str | None:
     """Parts that mean-value and product-form methods do not know: limits, blocking, forks, schedules, state in routes."""
     for name, kind, capacity in zip(network.stations, network.kind, network.capacity.tolist(), strict=True):
         if kind in ("fork_join", "multicore"):
-            return f"station {name} is a {kind}"
+            return f"the station `{name}` is of kind `{kind}`, which this method does not support"
         if np.isfinite(capacity):
-            return f"station {name} has room for {capacity:g} only"
+            return f"the station `{name}` has room for only {capacity:g} customers"
     for station in network.model.stations:
         if getattr(station, "schedule", ()):
-            return f"the number of servers of station {station.name} follows a schedule"
+            return f"the number of servers of the station `{station.name}` follows a schedule"
         if getattr(station, "breakdowns", None) is not None:
-            return f"station {station.name} breaks down"
+            return f"the station `{station.name}` breaks down"
     if reason := served_for_ever(network):
         return reason
     if network.limits:
         return f"{network.limits[0].name} limits how many are inside {_names(network, network.limits[0].stations)}"
     for (node, c), choice in network.choices.items():
         if choice.policy != "random":
-            place = network.stations[node] if node < len(network.stations) else "outside"
-            return f"class {network.classes[c]} chooses its route after {place} by {choice.policy}"
+            place = f"`{network.stations[node]}`" if node < len(network.stations) else "outside"
+            return f"the class `{network.classes[c]}` chooses its route after {place} by the policy `{choice.policy}`"
     return None
 
 
@@ -132,7 +132,7 @@ def arrivals(network: Network) -> str | None:
     for c, process in enumerate(network.arrivals):
         if not network.closed[c] and process is not None and not exponential(process):
             kind = getattr(process, "kind", type(process).__name__)
-            return f"class {network.classes[c]} arrives as {kind}, not as a Poisson stream"
+            return f"the arrivals of class `{network.classes[c]}` are of kind `{kind}`, but this method needs Poisson arrivals"
     return None
 
 
@@ -146,16 +146,18 @@ def station(network: Network, k: int) -> str | None:
         return None
     there = [c for c, visits in enumerate(network.visits[k].tolist()) if visits > 0]
     if discipline.startswith("priority") and len({int(network.priority[c]) for c in there}) > 1:
-        return f"station {name} serves by priority"
+        return f"the station `{name}` serves by priority, which this method does not support"
     for c in there:
         if not exponential(network.service[k][c]):
             kind = getattr(network.service[k][c], "kind", "?")
-            return f"station {name} is {discipline} and its service of class {network.classes[c]} is {kind}"
+            law = f"the service time of class `{network.classes[c]}` is `{kind}`"
+            return f"the station `{name}` has the discipline `{discipline}`, and {law} instead of exponential"
     means = [float(network.service_s[k, c]) for c in there]
     if len(there) > 1 and max(means) - min(means) > SAME * max(means):
         text = ", ".join(f"{network.classes[c]} {mean:g} s" for c, mean in zip(there, means, strict=True))
         return (
-            f"station {name} is {discipline} with means that differ between classes ({text}); use ps for unequal means"
+            f"the station `{name}` has the discipline `{discipline}`, and its mean service times differ between classes "
+            f"({text}); use `ps` for unequal means"
         )
     return None
 

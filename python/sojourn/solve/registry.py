@@ -68,13 +68,15 @@ def features(network: Network) -> dict[str, str]:
     if "multicore" in network.kind:
         s = network.model.station(network.stations[network.kind.index("multicore")])
         variant = getattr(s, "variant", "priority")
-        found["multicore"] = f"station {s.name} is of kind multicore, which only two-class/{variant} supports"
+        found["multicore"] = f"the station `{s.name}` is of kind `multicore`, which only `two-class/{variant}` supports"
     for limit in network.limits:
-        found["limits"] = f"{limit.name} admits at most {limit.size} customers; this method supports no such limit"
+        found["limits"] = f"`{limit.name}` admits at most {limit.size} customers, and this method supports no such limit"
     for (node, c), choice in network.choices.items():
         if choice.policy != "random":
-            start = (*network.stations, "outside")[node]
-            found["choices"] = f"the route of {network.classes[c]} from {start} depends on the state ({choice.policy})"
+            start = (*(f"`{name}`" for name in network.stations), "outside")[node]
+            found["choices"] = (
+                f"the route of class `{network.classes[c]}` from {start} depends on the state (policy `{choice.policy}`)"
+            )
     if not network.at_load and not network.dependent_times:
         k = int(np.argmax(network.background > 0))
         found["busy times"] = f"other work keeps {network.stations[k]} busy too; `solve` finds first what it leaves"
@@ -85,8 +87,8 @@ def features(network: Network) -> dict[str, str]:
     for s in network.model.stations:
         if isinstance(s, Queue) and (s.schedule or s.breakdowns):
             what = "a schedule" if s.schedule else "breakdowns"
-            also = "" if s.schedule else ", and mg1-breakdowns where it is alone"
-            found["time"] = f"station {s.name} has {what}, which only a simulation supports{also}"
+            also = "" if s.schedule else " (or `mg1-breakdowns`, if the model has no other station)"
+            found["time"] = f"the station `{s.name}` has {what}, which only a simulation supports{also}"
     return found
 
 

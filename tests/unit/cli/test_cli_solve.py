@@ -95,7 +95,7 @@ def test_what_is_refused(shop: Path, tmp_path: Path) -> None:
         run("solve", shop, "--vary", "classes.user.population=1..5", "--plot", "x.gif")
     with pytest.raises(InputError, match="did you mean mva"):
         run("solve", shop, "--method", "mvaa")
-    with pytest.raises(MethodRefused, match="exactly one station, of kind multicore"):
+    with pytest.raises(MethodRefused, match="exactly one station of kind `multicore`, but the model has none"):
         run("solve", shop, "--method", "two-class/paper")
     with pytest.raises(ModelError, match=r"shop\.toml:7: classes\.user\.population: -2"):
         shop.write_text(SHOP.replace("population = 2", "population = -2"))

@@ -48,8 +48,8 @@ def two(station: Queue, first_s: float, second_s: float, priorities: Sequence[in
 
 BROKEN = Breakdowns(up=Exponential(100.0), down=Exponential(1.0))
 STRUCTURE = {
-    "has room for 3 only": single(Queue("cpu", capacity=3)),
-    "is a fork_join": single(ForkJoin("cpu", 2)),
+    "has room for only 3 customers": single(Queue("cpu", capacity=3)),
+    "is of kind `fork_join`": single(ForkJoin("cpu", 2)),
     "follows a schedule": single(Queue("cpu", schedule=((0.0, 1), (5.0, 2)), period_s=10.0)),
     "breaks down": single(Queue("cpu", breakdowns=BROKEN)),
     "limits how many are inside cpu": single(Queue("cpu"), regions=[Region("room", 3, ("cpu",))]),
@@ -58,7 +58,7 @@ STRUCTURE = {
         classes=[Closed("user", 5, think_s=1.0)],
         demands_s={"cpu": {"user": 0.1}, "other": {"user": 0.2}},
     ),
-    "chooses its route after outside by jsq": Model(
+    "chooses its route after outside by the policy `jsq`": Model(
         stations=[Queue("cpu"), Queue("other")],
         classes=[Closed("user", 5, think_s=1.0)],
         service_s={"cpu": {"user": 0.1}, "other": {"user": 0.2}},
@@ -66,10 +66,10 @@ STRUCTURE = {
     ),
 }
 SHAPE = {
-    "service of class user is deterministic": single(Queue("cpu"), Deterministic(0.1)),
+    "the service time of class `user` is `deterministic`": single(Queue("cpu"), Deterministic(0.1)),
     "serves by priority": two(Queue("cpu", discipline="priority"), 0.1, 0.1, (0, 1)),
-    "fcfs with means that differ between classes (a 0.1 s, b 0.2 s)": two(Queue("cpu"), 0.1, 0.2),
-    "siro with means that differ": two(Queue("cpu", discipline="siro"), 0.1, 0.2),
+    "`fcfs`, and its mean service times differ between classes (a 0.1 s, b 0.2 s)": two(Queue("cpu"), 0.1, 0.2),
+    "`siro`, and its mean service times differ": two(Queue("cpu", discipline="siro"), 0.1, 0.2),
 }
 
 

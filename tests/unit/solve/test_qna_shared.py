@@ -57,5 +57,5 @@ def test_several_servers_are_those_of_exponential_service() -> None:
 
 
 def test_priorities_are_still_refused() -> None:
-    with pytest.raises(MethodRefused, match="has discipline priority; this method needs fcfs, siro, ps or lcfs_pr"):
+    with pytest.raises(MethodRefused, match="`ps` or `lcfs_pr`, but the station `web` has `priority`"):
         sj.solve(row("priority"), "qna")

@@ -86,7 +86,7 @@ def test_where_only_a_large_chain_would_do_auto_says_at_once_how_long_it_takes()
 
 
 def test_what_needs_no_change_is_refused() -> None:
-    with pytest.raises(MethodRefused, match="ctmc solves the network without this approximation"):
+    with pytest.raises(MethodRefused, match="`ctmc` can solve the model without this approximation"):
         sj.solve(
             sj.Model([sj.Queue("q", discipline="ps")], [sj.Closed("c", 3, 1.0)], service_s={"q": {"c": 1.0}}),
             "random-order",

@@ -163,7 +163,7 @@ CASES = {
     "not phase-type": lambda: sj.Model([sj.Queue("q")], [sj.Closed("u", 2)], demands_s={"q": {"u": sj.Deterministic(1.0)}}),
     "at least 1e\\+17": lambda: sj.Model([sj.Queue(f"s{i}") for i in range(9)], [sj.Closed("u", 500)],
                                          demands_s={f"s{i}": {"u": 1.0} for i in range(9)}),
-    "find station q full": lambda: sj.Model([sj.Queue("q", capacity=1)], [sj.Closed("u", 2, 1.0)], demands_s={"q": {"u": 1.0}}),
+    "find the station `q` full": lambda: sj.Model([sj.Queue("q", capacity=1)], [sj.Closed("u", 2, 1.0)], demands_s={"q": {"u": 1.0}}),
     "servers are shared": lambda: sj.Model(
         [sj.Queue("p", discipline="ps"), sj.Queue("q", capacity=1, on_full="block")], [sj.Closed("u", 3)],
         demands_s={"p": {"u": 1.0}, "q": {"u": 1.0}}),

@@ -119,14 +119,14 @@ def test_a_sweep_takes_a_method_that_serves_all_points(only: Callable[..., sj.Mo
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"stations": [sj.Queue("cpu", schedule=((0.0, 1), (5.0, 2)))]}, "cpu has a schedule"),
+        ({"stations": [sj.Queue("cpu", schedule=((0.0, 1), (5.0, 2)))]}, "the station `cpu` has a schedule"),
         (
             {"stations": [sj.Queue("cpu", breakdowns=sj.Breakdowns(sj.Exponential(9), sj.Exponential(1)))]},
-            "cpu has breakdowns",
+            "the station `cpu` has breakdowns",
         ),
-        ({"stations": [sj.Queue("cpu"), sj.Pool("pool", 1, ("cpu",))]}, "pool admits at most 1 customers"),
-        ({"regions": [sj.Region("all", 1, ("cpu",))]}, "all admits at most 1 customers"),
-        ({"stations": [sj.Multicore("cpu", 2, 1, 1e-4)]}, "which only two-class/priority supports"),
+        ({"stations": [sj.Queue("cpu"), sj.Pool("pool", 1, ("cpu",))]}, "`pool` admits at most 1 customers"),
+        ({"regions": [sj.Region("all", 1, ("cpu",))]}, "`all` admits at most 1 customers"),
+        ({"stations": [sj.Multicore("cpu", 2, 1, 1e-4)]}, "which only `two-class/priority` supports"),
     ],
 )
 def test_what_a_method_does_not_read_it_does_not_solve(
@@ -217,14 +217,14 @@ Q, PH = sj.Queue, sj.Erlang(1.0, 2)
     ("model", "words"),
     [
         (sj.Model([Q("desk", 2, schedule=((0.0, 2), (5.0, 1)))], [sj.Open("call", 0.5)], {"desk": {"call": 1.0}}),
-         "would apply with a fixed number of servers at desk (station desk has a schedule, which only a simulation supports)"),
+         "would apply with a fixed number of servers at desk (the station `desk` has a schedule, which only a simulation supports)"),
         (sj.Model([Q("a", capacity=4), Q("b")], [sj.Closed("u", 500, 1.0)], {"a": {"u": 1.0}, "b": {"u": 1.0}}),
-         "mva would apply with room without a limit at a (station a has room for 4 only); ctmc would apply with a smaller "
-         "population of u (500) (closed customers may find station a full and be lost)"),
+         "mva would apply with room without a limit at a (the station `a` has room for only 4 customers); ctmc would apply with a smaller "
+         "population of u (500) (closed customers may find the station `a` full and be lost, which this method does not support)"),
         (sj.Model([Q("q", 2, capacity=3)], [sj.Closed("u", 9, 1.0)], {"q": {"u": PH}}),
-         "engset would apply with exponential service at q (station q has places to wait"),
+         "engset would apply with exponential service at q (the station `q` has places to wait"),
         (sj.Model([Q("q", capacity=3)], [sj.Open("o", arrivals=sj.Lognormal(2.0, 2.0))], {"q": {"o": 1.0}}),
-         "mmmk would apply with Poisson arrivals of o (arrivals are not Poisson)"),
+         "mmmk would apply with Poisson arrivals of o (the arrivals are not Poisson)"),
         (sj.Model([Q("q", 2, discipline="priority")], [sj.Open("o", 0.2), sj.Open("p", 0.2, priority=1)],
                   {"q": {"o": sj.Lognormal(1.0, 2.0), "p": 1.0}}), "exponential service at q"),
     ],

@@ -44,8 +44,13 @@ def one_closed(network: Network) -> str | None:
     """One closed chain, no open class, nothing that customers are turned away by."""
     if not network.closed.all() or closed_chains(network) != 1:
         chains, classes = closed_chains(network), int((~network.closed).sum())
-        return f"this method needs one closed chain alone; closed chains: {chains}, open classes: {classes}"
+        has = f"{_counted(chains, 'closed chain', 's')} and {_counted(classes, 'open class', 'es')}"
+        return f"this method needs exactly one closed chain and no open class, but the model has {has}"
     return structure(network)
+
+
+def _counted(number: int, what: str, plural: str) -> str:
+    return f"{number or 'no'} {what}{plural * (number > 1)}"
 
 
 def single_servers(network: Network) -> str | None:

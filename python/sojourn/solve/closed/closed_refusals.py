@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.model.network_arrays import Network
 from sojourn.solve.product_form import product_form, structure
 
-NO_CLOSED = "this method needs a closed class; the model has none"
+NO_CLOSED = "this method needs a closed class, but the model has none"
 
 
 def closed_chains(network: Network) -> int:
@@ -28,9 +28,9 @@ def one_speed(network: Network) -> str | None:
     """Single servers and delays only."""
     for name, kind, servers in zip(network.stations, network.kind, network.servers.tolist(), strict=True):
         if kind == "load_dependent":
-            return f"station {name} is load-dependent"
+            return f"the station `{name}` is load-dependent, which this method does not support"
         if kind == "queue" and servers != 1:
-            return f"station {name} has {servers} servers; this method needs single servers"
+            return f"the station `{name}` has {servers} servers, but this method needs single servers"
     return None
 
 
@@ -44,7 +44,7 @@ def roughly(network: Network) -> str | None:
     reason = some_closed(network) or product_form(network)
     return reason or next(
         (
-            f"station {s} is load-dependent"
+            f"the station `{s}` is load-dependent, which this method does not support"
             for s, k in zip(network.stations, network.kind, strict=True)
             if k == "load_dependent"
         ),
@@ -56,7 +56,7 @@ def roughly_fcfs(network: Network) -> str | None:
     """For the approximation of general service at queues in the order of arrival: closed classes only."""
     if not network.closed.all():
         return (
-            f"class {network.classes[int(np.argmin(network.closed))]} is open; this method needs closed classes only"
+            f"the class `{network.classes[int(np.argmin(network.closed))]}` is open, but this method needs closed classes only"
             if network.closed.any()
             else NO_CLOSED
         )
@@ -65,12 +65,12 @@ def roughly_fcfs(network: Network) -> str | None:
         return reason
     for k, (name, kind, discipline) in enumerate(zip(network.stations, network.kind, network.discipline, strict=True)):
         if kind == "load_dependent":
-            return f"station {name} is load-dependent"
+            return f"the station `{name}` is load-dependent, which this method does not support"
         there = network.visits[k] > 0
         if discipline.startswith("priority") and len(set(network.priority[there].tolist())) > 1:
-            return f"station {name} serves by priority"
+            return f"the station `{name}` serves by priority, which this method does not support"
         if not np.isfinite(network.scv[k, there]).all():
-            return f"a service time at station {name} has no finite variance"
+            return f"a service time at the station `{name}` has no finite variance"
     return None
 
 

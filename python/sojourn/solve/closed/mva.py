@@ -38,7 +38,7 @@ MOST_S = 2.0
 def refuses(network: Network) -> str | None:
     reason = single_servers(network)
     if reason is None and closed_chains(network) > 1:
-        reason = f"there are {closed_chains(network)} closed chains of classes; this method needs exactly one"
+        reason = f"the model has {closed_chains(network)} closed chains of classes, but this method needs exactly one"
     if reason is None and cost_s(network) > MOST_S:
         reason = f"a population of {network.population.max()} would take about {cost_s(network):.0f} s"
     return reason

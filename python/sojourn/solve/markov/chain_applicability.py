@@ -21,9 +21,9 @@ POLICIES = ("random", "jsq")
 def refuses(network: Network) -> str | None:
     """Why the chain does not apply, in words; None where it does. Quick where the answer is that it is too large."""
     if (least := fewest(network)) > MOST_STATES:
-        return f"the model has at least {least:.2g} states, more than the limit of {MOST_STATES}"
+        return f"the chain of this model has at least {least:.2g} states, which is more than the limit of {MOST_STATES}"
     if (customers := network.population[network.closed].sum()) > MOST_CUSTOMERS:
-        return f"the model has {customers} customers, more than the limit of {MOST_CUSTOMERS}"
+        return f"the model has {customers} customers, which is more than the limit of {MOST_CUSTOMERS}"
     found = _stations(network) or _times(network) or _routes(network) or _room(network)
     if found:
         return found
@@ -42,7 +42,7 @@ def _size(network: Network) -> str | None:
     """Whether all states that count fit; quick answers first, because a bound on open customers may need small chains."""
     some_open = bool((~network.closed).any())
     if (least := states(network, FEW_OPEN if some_open else 0)) > MOST_STATES:
-        return f"the model has about {least:.2g} states, more than the limit of {MOST_STATES}"
+        return f"the chain of this model has about {least:.2g} states, which is more than the limit of {MOST_STATES}"
     if not some_open or unstable(network):
         return None
     most = wanted_bound(network, LEAST)
@@ -51,7 +51,8 @@ def _size(network: Network) -> str | None:
         at = f"at a load of {share:.9g} " if (share := load(network)) > 0 else ""
         return f"{at}it would have to count open customers up to {most:.9g}, and counts at most {MOST_CUSTOMERS}"
     if (least := states(network, most)) > MOST_STATES:
-        return f"up to {most} open customers make about {least:.2g} states, more than the limit of {MOST_STATES}"
+        chain = f"with up to {most} open customers, the chain has about {least:.2g} states"
+        return f"{chain}, which is more than the limit of {MOST_STATES}"
     return None
 
 
@@ -61,9 +62,9 @@ def _stations(network: Network) -> str | None:
     for k, name in enumerate(network.stations):
         station = network.model.station(name)
         if network.kind[k] == "multicore":
-            return f"station {name} is a multicore host"
+            return f"the station `{name}` is of kind `multicore`"
         if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
-            return f"station {name} changes its servers over time"
+            return f"the number of servers of the station `{name}` changes over time"
     return None
 
 
@@ -72,15 +73,15 @@ def _times(network: Network) -> str | None:
         for c in np.flatnonzero(network.visits[k]):
             law = network.service[k][c]
             if (found := phases(law)) is None:
-                what = "takes no time" if law is None or law.first == 0 else "is not phase-type, or has too many phases"
-                return f"the service of class {network.classes[c]} at {name} {what}"
+                what = "is 0" if law is None or law.first == 0 else "is not phase-type, or has too many phases"
+                return f"the service time of class `{network.classes[c]}` at the station `{name}` {what}"
             if network.kind[k] == "fork_join" and len(found.start) > 1:
-                return f"the service at the fork-join station {name} is not exponential"
+                return f"the service at the fork-join station `{name}` is not exponential"
     for j, name in enumerate(network.classes):
         if network.think_s[j] > 0 and phases(network.think[j]) is None:
-            return f"the think time of class {name} is not phase-type"
+            return f"the think time of class `{name}` is not phase-type"
         if network.arrivals[j] is not None and arrivals(network.arrivals[j]) is None:
-            return f"the arrivals of class {name} are not Markovian"
+            return f"the arrivals of class `{name}` are not Markovian"
     return None
 
 
@@ -104,7 +105,7 @@ def _room(network: Network) -> str | None:
         closed = network.closed & (network.visits[k] > 0)
         own = np.isin(network.chain, network.chain[closed])
         if network.on_full[k] == "lose" and network.population[own].sum() > network.capacity[k]:
-            return f"closed customers may find station {name} full and be lost"
+            return f"closed customers may find the station `{name}` full and be lost, which this method does not support"
         if network.on_full[k] != "block":
             continue
         if network.limits:
@@ -116,5 +117,5 @@ def _room(network: Network) -> str | None:
     for limit in network.limits:
         inside = network.closed & (network.visits[list(limit.stations)] > 0).any(axis=0)
         if limit.on_full == "lose" and inside.any():
-            return f"closed customers may find {limit.name} full and be lost"
+            return f"closed customers may find `{limit.name}` full and be lost, which this method does not support"
     return None

@@ -26,20 +26,20 @@ SPREAD = 1e9  # between rates of phases: as many digits of the powers of the law
 
 def refuses(network: Network) -> str | None:
     if len(network.stations) != 1 or len(network.classes) != 1 or network.closed[0]:
-        return "this method needs exactly one station and one open class"
+        return "this method needs a model of exactly one station and exactly one open class"
     if network.kind[0] != "queue" or network.servers[0] != 1 or network.discipline[0] != "fcfs":
-        return f"station {network.stations[0]} is not a single server with discipline fcfs"
+        return f"the station `{network.stations[0]}` is not a queue with a single server and the discipline `fcfs`"
     station = network.model.station(network.stations[0])
     if np.isfinite(network.capacity[0]) or network.limits:
-        return f"station {network.stations[0]} has a limit"
+        return f"the station `{network.stations[0]}` has a limit"
     if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
-        return f"station {network.stations[0]} changes its servers over time"
+        return f"the number of servers of the station `{network.stations[0]}` changes over time"
     if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
         return "customers come back, or skip the station"
     if arrivals(network.arrivals[0]) is None:
         return "the arrivals are not Markovian, or have too many phases"
     if (law := phases(network.service[0][0])) is None:
-        return "the service is not phase-type, or has too many phases"
+        return "the service time is not phase-type, or has too many phases"
     if (need := _memory_bytes(network)) > MOST_BYTES:
         said = f"its matrices are of order {_order(network)} (phases of arrivals times those of service)"
         return f"{said} and take {need / 1e9:.2g} GB, about {_cost_s(network):.2g} s; at most {MOST_BYTES / 1e9:.2g} GB are taken"

@@ -56,12 +56,12 @@ def _phased(law: Law) -> Law | Distribution:
 
 def refuses(network: Network) -> str | None:
     if network.limits or network.choices or np.isfinite(network.capacity).any():
-        return "this approximation was never tested with pools, regions, capacity limits or state-dependent routing"
+        return "the model has pools, regions, capacity limits or state-dependent routing, with which this method was not tested"
     if any(d.startswith("priority") for d in network.discipline):
-        return "a station serves by priority; this approximation was never tested with priorities"
+        return "a station serves by priority, and this method was not tested with priorities"
     taken = nearby(network)
     if taken is None:
-        return "a time has no finite variance, or ctmc solves the network without this approximation"
+        return "a time has no finite variance, or `ctmc` can solve the model without this approximation"
     return ctmc.refuses(taken)
 
 

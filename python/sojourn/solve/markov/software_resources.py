@@ -43,9 +43,9 @@ MOST_CUSTOMERS = 5000
 
 def refuses(network: Network) -> str | None:
     if not network.limits:
-        return "this method needs a pool or a region; the model has none"
+        return "this method needs a pool or a region, but the model has none"
     if len(network.classes) > 1:
-        return f"the model has {len(network.classes)} classes; this method needs exactly one"
+        return f"the model has {len(network.classes)} classes, but this method needs exactly one"
     used = [k for limit in network.limits for k in limit.stations]
     if len(used) > len(set(used)):
         return "its pools or regions share stations"
@@ -55,7 +55,7 @@ def refuses(network: Network) -> str | None:
         if network.demands_s[list(limit.stations), 0].sum() <= 0:
             return f"nobody spends time inside {limit.name}"
     if network.population[0] > MOST_CUSTOMERS:
-        return f"the model has {network.population[0]} customers, more than the limit of {MOST_CUSTOMERS}"
+        return f"the model has {network.population[0]} customers, which is more than the limit of {MOST_CUSTOMERS}"
     if (most := max(_size(network, limit) for limit in network.limits)) > MOST_SIZE:
         return f"the inside would be solved for each number up to {most}, and at most {MOST_SIZE} are taken"
     free = replace(network, limits=())

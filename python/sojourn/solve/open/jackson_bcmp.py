@@ -40,7 +40,7 @@ def refuses(network: Network) -> str | None:
 
 def refuses_classes(network: Network) -> str | None:
     if len(network.classes) > 1:
-        return f"the model has {len(network.classes)} classes; this method needs exactly one"
+        return f"the model has {len(network.classes)} classes, but this method needs exactly one"
     return refuses(network)
 
 

@@ -108,5 +108,5 @@ def only_open(network: Network) -> str | None:
     """Why it is no open network."""
     if network.closed.any():
         names = [c for c, closed in zip(network.classes, network.closed, strict=True) if closed]
-        return f"class {names[0]} is closed; this method needs open classes only"
+        return f"the class `{names[0]}` is closed, but this method needs open classes only"
     return None

@@ -47,14 +47,15 @@ def refuses(network: Network) -> str | None:
         return reason
     for k, name in enumerate(network.stations):
         if network.kind[k] == "load_dependent":
-            return f"station {name} is load-dependent"
+            return f"the station `{name}` is load-dependent, which this method does not support"
         if network.kind[k] == "queue" and network.discipline[k] not in ("fcfs", "siro", *SHARED):
-            return f"station {name} has discipline {network.discipline[k]}; this method needs fcfs, siro, ps or lcfs_pr"
+            has = f"the station `{name}` has `{network.discipline[k]}`"
+            return f"this method needs the discipline `fcfs`, `siro`, `ps` or `lcfs_pr`, but {has}"
         if network.discipline[k] not in SHARED and not np.isfinite(network.scv[k]).all():
-            return f"a service time at {name} has no second moment"
+            return f"a service time at the station `{name}` has no second moment"
     for c, name in enumerate(network.classes):
         if network.arrivals[c] is not None and not np.isfinite(interval_scv(network.arrivals[c])):
-            return f"the arrivals of class {name} are no stationary stream with two moments"
+            return f"the arrivals of class `{name}` are not a stationary stream with two finite moments"
     return None
 
 

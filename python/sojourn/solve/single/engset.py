@@ -54,16 +54,16 @@ def refuses(n: Network) -> str | None:
         return reason
     name, held, think = n.stations[0], n.service[0][0], n.think[0]
     if n.capacity[0] < n.servers[0]:
-        return f"station {name} has more servers than room"
+        return f"the station `{name}` has more servers than places"
     if n.think_s[0] == 0:
-        return f"class {n.classes[0]} does not think: a lost customer would come back immediately"
+        return f"the class `{n.classes[0]}` does not think: a lost customer would come back immediately"
     if n.service_s[0, 0] == 0:
         return "its mean service time is 0"
     if n.capacity[0] > n.servers[0]:
         both = isinstance(held, Exponential) and isinstance(think, Exponential)
-        return None if both else f"station {name} has places to wait, and service or thinking is not exponential"
+        return None if both else f"the station `{name}` has places to wait, and service or thinking is not exponential"
     if isinstance(held, FIXED) and isinstance(think, FIXED):
-        return f"service at {name} and thinking both take fixed times, so the state never becomes random"
+        return f"service at the station `{name}` and thinking both take fixed times, so the state never becomes random"
     return None
 
 

@@ -80,9 +80,9 @@ def refuses(n: Network) -> str | None:
         return reason
     second = [d.scv for d in n.service[0] if d is not None] + [_scv(a) for a in n.arrivals]
     if not np.isfinite(second).all():
-        return f"a service time at station {n.stations[0]}, or a time between arrivals, has no finite variance"
+        return f"a service time at the station `{n.stations[0]}`, or a time between arrivals, has no finite variance"
     renewal = all(a is None or isinstance(a, Distribution) for a in n.arrivals)
-    return None if renewal else "arrivals are not given by a distribution of the gaps between them"
+    return None if renewal else "the arrivals are not given by a distribution of the times between them"
 
 
 def _with(

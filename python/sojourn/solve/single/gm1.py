@@ -65,7 +65,7 @@ def refuses(n: Network) -> str | None:
     ):
         return reason
     renewal = isinstance(n.arrivals[0], Distribution)
-    return None if renewal else "arrivals are not given by a distribution of the gaps between them"
+    return None if renewal else "the arrivals are not given by a distribution of the times between them"
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:

@@ -97,7 +97,7 @@ def refuses(n: Network) -> str | None:
     if reason := refusal(n, disciplines=("fcfs",), single_server=True, one_service=True):
         return reason
     fixed = all(isinstance(d, Deterministic) for d in n.service[0])
-    return None if fixed else f"service at station {n.stations[0]} is not deterministic"
+    return None if fixed else f"the service time at the station `{n.stations[0]}` is not deterministic"
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:

@@ -76,7 +76,7 @@ def waiting_s(rate: Array, service_s: Array, second: Array, often: Array, down: 
 def refuses(n: Network) -> str | None:
     reason = refusal(n, disciplines=("fcfs",), single_server=True, timed=True, breaks=True)
     if reason is None and not isinstance(breakdowns_of(n).up, Exponential):
-        return f"the time between two breakdowns of station {n.stations[0]} is not exponential"
+        return f"the time between two breakdowns of the station `{n.stations[0]}` is not exponential"
     return reason
 
 

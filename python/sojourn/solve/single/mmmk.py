@@ -46,7 +46,7 @@ def entering(present: BirthDeathDistribution, capacity: int) -> BirthDeathDistri
 def refuses(n: Network) -> str | None:
     reason = refusal(n, limited=True)
     if reason is None and n.capacity[0] < n.servers[0]:
-        return f"station {n.stations[0]} has more servers than room"
+        return f"the station `{n.stations[0]}` has more servers than places"
     if reason is None and n.capacity[0] == n.servers[0]:
         return None
     return reason or refusal(n, limited=True, exponential=True, one_service=True)

@@ -40,46 +40,49 @@ def refusal(
         return reason
     name, services = n.stations[0], n.service[0]
     if single_server and n.servers[0] != 1:
-        return f"station {name} has {n.servers[0]} servers; this method needs exactly one"
+        return f"the station `{name}` has {n.servers[0]} servers, but this method needs exactly one"
     if np.isfinite(n.capacity[0]) != limited:
         need = "needs one" if limited else "allows none"
-        return f"station {name} has {'no' if limited else 'a'} capacity limit; this method {need}"
+        return f"the station `{name}` has {'no' if limited else 'a'} capacity limit, but this method {need}"
     if limited and n.on_full[0] != "lose":
-        return f"station {name} blocks when it is full; this method needs on_full = lose"
+        return f"the station `{name}` blocks when it is full, but this method needs on_full = lose"
     if one_class and len(n.classes) != 1:
-        return f"the model has {len(n.classes)} classes; this method needs exactly one"
+        return f"the model has {len(n.classes)} classes, but this method needs exactly one"
     if exponential and not all(isinstance(d, Exponential) for d in services):
-        return f"service at station {name} is not exponential"
+        return f"the service time at the station `{name}` is not exponential"
     if one_service and np.ptp(n.service_s[0]) > SAME * n.service_s[0].max():
-        return f"the classes have different service times at station {name}"
+        return f"the classes have different service times at the station `{name}`"
     if timed and not n.service_s[0].any():
-        return f"service at station {name} takes no time"
+        return f"service at the station `{name}` takes no time"
     if poisson and not all(a is None or isinstance(a, Exponential) for a in n.arrivals):
-        return "arrivals are not Poisson"
+        return "the arrivals are not Poisson"
     return None
 
 
 def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, breaks: bool) -> str | None:
     if len(n.stations) != 1:
-        return f"the model has {len(n.stations)} stations; this method needs exactly one"
+        return f"the model has {len(n.stations)} stations, but this method needs exactly one"
     station = n.model.station(n.stations[0])
     if n.kind[0] != kind:
-        return f"station {n.stations[0]} is a {n.kind[0]}; this method needs a {kind} station"
+        return f"this method needs a station of kind `{kind}`, but the station `{n.stations[0]}` is of kind `{n.kind[0]}`"
     if n.closed.any() != closed or n.closed.all() != closed:
-        return f"this method needs {'closed' if closed else 'open'} classes only"
+        asked, other = ("closed", "an open") if closed else ("open", "a closed")
+        return f"this method needs {asked} classes only, but the model has {other} class"
     if not n.at_load:
         return "a time depends on how busy its station is"
     if n.limits or n.switches or n.choices:
         return "the model has a pool, a region, class switching or state-dependent routing"
     if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):
-        return f"station {n.stations[0]} is not visited exactly once a pass by every class"
+        return f"the station `{n.stations[0]}` is not visited exactly once a pass by every class"
     broken = getattr(station, "breakdowns", None) is not None
     if getattr(station, "schedule", ()) or (broken and not breaks):
-        return f"the number of servers of station {n.stations[0]} changes"
+        return f"the number of servers of the station `{n.stations[0]}` changes over time"
     if breaks and not broken:
-        return f"station {n.stations[0]} has no breakdowns; this method needs them"
+        return f"the station `{n.stations[0]}` has no breakdowns, but this method needs breakdowns"
     if n.discipline[0] not in disciplines:
-        return f"station {n.stations[0]} is {n.discipline[0]}; this method needs {' or '.join(disciplines)}"
+        needed = " or ".join(f"`{d}`" for d in disciplines)
+        has = f"the station `{n.stations[0]}` has `{n.discipline[0]}`"
+        return f"this method needs the discipline {needed}, but {has}"
     return None
 
 

@@ -51,18 +51,16 @@ WORST = ("unstable", "saturated", "trailing_unstable", "approximate", "ok")
 
 def refuses(variant: str, network: Network) -> str | None:
     if len(network.hosts) != 1:
-        kinds = ", ".join(sorted(set(network.kind)))
-        count = f"{len(network.kind)} station{'s' * (len(network.kind) != 1)}"
-        return f"this method needs exactly one station, of kind multicore; the model has {count} of kind {kinds}"
+        return f"this method needs exactly one station of kind `multicore`, but the model has {len(network.hosts) or 'none'}"
     k, station = next(iter(network.hosts.items()))
     if len(network.classes) != 1 or network.closed[0]:
         return "this method needs exactly one open class"
     if station.variant != variant:
-        return f"station {station.name} asks for variant {station.variant}, not for this one"
+        return f"the station `{station.name}` has the variant `{station.variant}`, but this method is for the variant `{variant}`"
     if not isinstance(network.arrivals[0], Exponential):
-        return f"class {network.classes[0]} does not arrive as a Poisson process with a rate above 0"
+        return f"the class `{network.classes[0]}` does not arrive as a Poisson process with a rate above 0"
     if not 0 < network.visits[k, 0] <= 1 + 1e-12 or network.service_s[k, 0] <= 0:
-        return f"station {station.name} is not visited once with a page time above 0"
+        return f"the station `{station.name}` is not visited once with a page time above 0"
     if variant != "priority" and not isinstance(network.service[k][0], Exponential):
         return "pages are not exponential, which this variant assumes"
     return jackson_bcmp.refuses(_rest(network)) if len(network.kind) > 1 else None
