@@ -14,9 +14,9 @@ from sojourn.model.toml_file import CLASSES, STATIONS
 
 HEAD = """# Keys of a model file
 
-This page lists every table and key of a model file, with its type and its default. A key with – as default must be given.
-[Write a model](../howto/write-a-model.md) explains what the keys are for, and [the model file](model-file.md) what the whole means.
-Any number of a model may be unknown, `{ free = true }`: [fit your own model](../howto/fit-your-own-model.md).
+This page lists every table and key of a model file. Each key has its type and its default. If the default is –, you must give the key.
+[Write a model](../howto/write-a-model.md) explains how to use the keys. [The model file](model-file.md) defines their exact meaning.
+If a number of a model is unknown, write `{ free = true }` in its place ([fit your own model](../howto/fit-your-own-model.md)).
 
 | table | what |
 |---|---|

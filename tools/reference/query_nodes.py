@@ -35,26 +35,28 @@ EVERY = (
 PICTURE = "p95 < 85ms and probability({n() >= 8}) < 0.2"
 HEAD = f"""# The query language
 
-`sojourn query QUESTION SOURCE…` asks run folders and models. [Ask for an objective](../howto/ask-for-an-objective.md) begins with
-examples; this page is the complete reference. A query is a tree of nodes. Most nodes are those of Performance Trees (Suto, Bradley,
-Knottenbelt, QEST 2007, pp. 41-50). Six more nodes are ours: they ask about requests instead of states, as most objectives do.
+`sojourn query QUESTION SOURCE…` answers a question about run folders and models. This page is the complete reference of the language.
+[Ask for an objective](../howto/ask-for-an-objective.md) is an introduction with examples. A query is a tree of nodes. Most kinds of
+nodes come from Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50). sojourn adds six kinds of nodes. They ask about
+requests instead of states, because most objectives are about requests.
 
-Text and JSON are two forms of the same tree. `--draw-syntax-tree FILE.svg` (or `FILE.mmd`) draws the tree with the result of each
-node, and `--english` prints the tree as a sentence:
+You can write the same tree as text or as JSON. `--english` prints the tree as a sentence. `--draw-syntax-tree FILE.svg` (or
+`FILE.mmd`, for Mermaid) draws the tree with the result of each node:
 
 ![{PICTURE}](query-tree.svg)
 
-[Every kind of node](query-nodes.svg) shows what a model answers and what it refuses. GitHub and other sites draw the Mermaid form.
+The drawing [every kind of node](query-nodes.svg) shows which nodes a model can answer and which nodes it refuses. GitHub and other
+sites can display the Mermaid form.
 
 ## Answers
 
-A source answers a comparison with `yes`, `no` or `cannot tell`. The answer is `cannot tell` if the interval (at 90 %) contains the
-limit. The answer then also estimates how many times as long a run must be to decide. The estimate assumes that the half-width of an
-interval shrinks with the square root of the length of the run. `and` and `or` follow Kleene's rules: `cannot tell and no` is no,
-`cannot tell or yes` is yes.
+A source is a run folder or a model. For a comparison, each source gives the answer `yes`, `no` or `cannot tell`. The answer is
+`cannot tell` if the 90 % interval of the figure contains the limit. For such an answer, sojourn estimates how many times as long a
+run must be to decide. The estimate assumes that the half-width of an interval is proportional to 1/√length of the run. `and` and `or`
+follow Kleene's rules. For example, `cannot tell and no` is no, and `cannot tell or yes` is yes.
 
-If a source does not know a part of the query, the answer is also `cannot tell`. The message names the part and a remedy.
-[Exit codes](exit-codes.md): 0 yes, or a number; 7 no; 8 cannot tell; 2 a mistake in the query.
+If a source does not know a part of the query, the answer is also `cannot tell`. The message names this part and a remedy. The
+[exit code](exit-codes.md) is 0 for yes or for a number, 7 for no, 8 for cannot tell, and 2 for a mistake in the query.
 
 ## Sources
 
@@ -65,8 +67,8 @@ If a source does not know a part of the query, the answer is also `cannot tell`.
 | `--simulated-model FILE.toml` | a simulation of the model: its requests, and the number present as a path | batches of time |
 | a run folder | after the warm-up: `requests.parquet`, `app.parquet`, `host.parquet`; or `latency.hlog` alone | batches of time |
 
-`--set rate_per_s=300,stations.cpu.servers=4` asks models at another load or size. In Python a source is a path, an `sj.Model`, an
-`sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`. A table answers only from its own rows.
+`--set rate_per_s=300,stations.cpu.servers=4` changes the load and the size of all models before they answer. In Python, a source is a
+path, an `sj.Model`, an `sj.FittedModel`, an `sj.RunFolder`, or a table of `sj.Metrics`. A table answers only from its own rows.
 
 ## Definitions
 
@@ -74,33 +76,37 @@ These definitions are the same for all sources:
 
 - **Times of requests** start at the moment when a request was due. Failed requests count as later than all answered requests. They
   count in quantiles and probabilities. They do not count in means, moments and standard deviations.
-- **Quantiles** have levels in [0, 1]: `quantile(0.99, …)` is `p99(…)`. A number that is compared with a time needs its unit.
-- **A passage** from the states A has one of two starts. *Entering* A (the default) starts in the state at each entry into A. *Within* A
-  starts in the state at a random time at which the state is in A. A passage ends with the next entry into the target from outside. A
-  passage that starts inside the target ends when it comes back to the target. A passage that enters an excluded state first never ends.
-- **`convolve`** assumes that its two times are independent. Waiting and service of one request are not independent: ask for
-  `response_time`.
+- **Quantiles** have levels in [0, 1]. For example, `quantile(0.99, …)` is the same as `p99(…)`. If you compare a time with a number,
+  the number needs a unit.
+- **A passage** goes from a set of states A to a target set. There are two kinds of start. *Entering* A (the default) means that a
+  passage starts at each entry into A. *Within* A means that it starts at a random time at which the state is in A. A passage ends with
+  the next entry into the target from outside. If a passage starts inside the target, it ends when it comes back to the target. If a
+  passage enters an excluded state first, it never ends.
+- **`convolve`** assumes that its two times are independent. The waiting time and the service time of the same request are not
+  independent. For their sum, ask for `response_time`.
 - **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of these shares come from 32
-  batches of the window, widened for correlation and skewness. A share under 10 % (or above 90 %) has Jeffreys' interval. Its number of
-  observations is the number of independent clusters that the record is equivalent to.
-- **Rare tails** (of times, or of the number present) have only a few clusters of slow requests, and the clusters look too regular. So
-  the variance of such a tail, divided by share (1 - share), is taken to be at least that of a tail ten times as heavy. If a run is too
-  short to bound a quantile, the interval of the quantile has no end. The answer then says how many times as much data is needed.
-- **Failures** are not compared with a heavier tail. Instead, the sizes of clusters of failures are assumed to be geometric. The mean
-  size is over all observed clusters and one further cluster: the cluster with the slowest requests of the run. For example, slow requests
-  may come by the dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail. `benches/query` counts how often
-  intervals contain the true value.
-- **A run with only `latency.hlog`**, or with only some of its requests recorded, gives response times by its histograms. A batch is
-  some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`) times are uniform. Such a run refuses questions about
-  states, classes and phases.
-- **A service that recorded its own times** (`app.parquet`: the web shop) is the station `app`. `n(app)` is the number of requests at
-  this station, from the arrival of the packet to the answer. `busy(app)` is the number of these requests in service.
-  `utilisation{{station=app}}` is that of the threads, or of the servers behind the waiting page. `waiting_time` and `service_time` are
-  those at the station. A state then has three numbers: `n(app)`, `busy(app)`, and the number of requests that clients have under way.
-- **Undecided states** are states whose probability may lie on either side of a range. A source refuses a set with undecided states if
-  these states can change the answer.
-- **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time, and judges each window by its own
-  figures.
+  batches of the window. They are widened for correlation and skewness. If a share is below 10 % or above 90 %, it has Jeffreys'
+  interval. For this interval, the number of observations is the number of independent clusters to which the record is equivalent.
+- **Rare tails** are those of times, or of the number present. A run has only a few clusters of requests in such a tail, and these
+  clusters look more regular than they are. Therefore the relative variance of the tail, which is its variance divided by
+  share (1 - share), is set to at least the relative variance of a tail ten times as heavy. If a run is too short to bound a quantile,
+  the interval of the quantile has no upper end. The answer then says how many times as much data is needed.
+- **Failures** are not compared with a heavier tail. Instead, sojourn assumes that the sizes of clusters of failures are geometric. The
+  mean size is taken over all observed clusters of failures and one further cluster, which has the slowest requests of the run. For
+  example, slow requests may come in clusters of a dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail.
+  `benches/query` counts how often intervals contain the true value.
+- **A run with only `latency.hlog`**, or with records of only some of its requests, takes response times from its histograms. A batch
+  is some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`), times are assumed to be uniform. Such a run refuses
+  questions about states, classes and phases.
+- **A service that recorded its own times** is the station `app`. The web shop is such a service, and its times are in `app.parquet`.
+  `n(app)` is the number of requests at this station, from the arrival of the packet to the answer. `busy(app)` is the number of these
+  requests in service. `utilisation{{station=app}}` is the utilisation of the threads, or of the servers behind the page `/wait`.
+  `waiting_time` and `service_time` are the times at this station. A state then consists of three numbers: `n(app)`, `busy(app)`, and
+  the number of requests that clients have sent and that are not yet answered.
+- **Undecided states** are states whose probability may be inside or outside a range, because its interval contains an end of the
+  range. If undecided states can change the answer, the source refuses the query.
+- **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time. In each window, the condition is
+  judged by the figures of this window.
 
 ## Text
 
@@ -131,7 +137,7 @@ NAME        {{station=cpu, class=user}} may follow metrics, times and quantiles;
 }
 ## Nodes
 
-The answers below are those of this model, an M/M/4 with 150 arrivals a second and a mean service time of 20 ms:
+The answers below are from the following model. It is an M/M/4 queue with 150 arrivals a second and a mean service time of 20 ms:
 
 ```toml
 {MODEL}```

@@ -19,9 +19,9 @@ from sojourn.study.kinds.time_values import Seconds
 
 HEAD = """# Keys of a study file
 
-This page lists every table and key of a study file, with the allowed values and the default. A key whose default is – must be given.
-[Write a study](../howto/write-a-study.md) and [study your own service](../howto/study-your-own-service.md) explain what the keys are for.
-An unknown key is an error. The message names the nearest known key.
+This page lists every table and key of a study file. Each key has its allowed values and its default. If the default is –, you must give
+the key. [Write a study](../howto/write-a-study.md) and [study your own service](../howto/study-your-own-service.md) explain how to use
+the keys. An unknown key is an error. The message of the error names the most similar known key.
 """
 PARTS = (
     ("Top level", file_schema.StudyFile), ("`[[section]]`, `[[predict]]`", file_schema.StudySection), ("`[fit]`", file_schema.FitSection),

@@ -39,9 +39,9 @@ class PathServer(Protocol):
 
 
 class StoragePath(BaseModel):
-    """A path to the study's file, through a `server` that the study starts, or directly without `server`; or a path to a `url` that
-    somebody else serves (nbd://HOST:PORT/EXPORT, blk:/dev/DEVICE). The study writes to this URL only if `yes_destroy` repeats it.
-    `quick_ack`: segments of an answer are acknowledged immediately."""
+    """A path leads to the study's file, or to a `url` that somebody else serves (nbd://HOST:PORT/EXPORT, blk:/dev/DEVICE). A path to
+    the file goes through a `server` that the study starts, or is direct (`none`). The study writes to a URL only if `yes_destroy`
+    repeats the URL. With `quick_ack`, segments of an answer are acknowledged immediately."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -16,8 +16,9 @@ from sojourn_cases.web.interrupt_times import table_of_times
 
 
 class BackendOptions(BaseModel):
-    """`/wait`: a backend of `workers` servers that need no CPU, of mean `service_s` (`law`: exponential or deterministic), with at most
-    `cap` requests present. These values apply until others are set at the Unix socket `control`."""
+    """The backend behind the page `/wait`. It has `workers` servers that need no CPU, and a mean service time of `service_s`. `law` is
+    the distribution of this time, exponential or deterministic. At most `cap` requests are present. Through the Unix socket `control`,
+    these values can be changed later."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

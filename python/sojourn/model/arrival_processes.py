@@ -14,7 +14,8 @@ from sojourn.model.distribution_types import freeze
 
 @dataclass(frozen=True)
 class MAP:
-    """Markovian arrivals: `D0` has the rates of transitions without an arrival, `D1` of those with one (1/s). Rows of D0 + D1 sum to 0.
+    """Markovian arrival process. `D0` has the rates of transitions without an arrival (1/s), and `D1` those of transitions with an
+    arrival. Each row of D0 + D1 sums to 0.
 
     An MMPP is a MAP whose D1 is diagonal.
     """
@@ -42,7 +43,7 @@ class MAP:
 
 @dataclass(frozen=True)
 class Steps:
-    """Poisson arrivals whose rate changes: pairs (rate 1/s, duration s), repeated from the start when they end."""
+    """Poisson arrivals whose rate changes in `steps`, which are pairs (rate in 1/s, duration in s). After the last step, they repeat."""
 
     steps: tuple[tuple[float, float], ...]
     kind: ClassVar[str] = "steps"
@@ -60,7 +61,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Trace:
-    """Arrivals at given times (s, ascending, from 0); `run` is the run folder or file they came from, if any."""
+    """Arrivals at given times (s, ascending, from 0). `run` names the run folder or file of these times, if there is one."""
 
     times_s: tuple[float, ...] = ()
     run: str = ""

@@ -16,7 +16,7 @@ VARIANTS = ("priority", "shared", "paper")
 
 @dataclass(frozen=True)
 class Breakdowns:
-    """Each server works for a time `up`, then is repaired for a time `down` (s); the interrupted job is resumed."""
+    """Each server works for a time `up` (s). Then it is repaired for a time `down` (s), after which it resumes the interrupted job."""
 
     up: Distribution
     down: Distribution
@@ -24,12 +24,14 @@ class Breakdowns:
 
 @dataclass(frozen=True)
 class Queue:
-    """`servers` equal servers and one waiting line; `capacity` counts those in service too (None: no limit).
+    """`servers` equal servers with one waiting line. `capacity` limits the customers at the station, those in service included
+    (None: no limit).
 
-    `on_full`: arrivals at a full station are dropped, or block the upstream server after service. `schedule`: pairs
-    (at_s, servers), repeated every `period_s`; simulation only. `breakdowns` of one server
-    alone have a method too (mg1-breakdowns). `background`, in [0, `servers`): how many of its servers work beside the customers
-    keeps busy in the mean, whoever is there. It counts as utilisation, and the customers find servers that are slower by its share.
+    `on_full` says what happens to an arrival at a full station: `lose` drops it, and `block` blocks the upstream server after
+    service. `schedule` is a list of pairs (at_s, servers), which repeats every `period_s`; only a simulation supports it.
+    `breakdowns` needs a simulation, or the method `mg1-breakdowns` for a model of one server. `background`, in [0, `servers`), is
+    the mean number of servers that work other than the customers' keeps busy, with or without customers. It counts as
+    utilisation, and slows the servers for the customers by its share.
     """
 
     name: str
@@ -57,7 +59,8 @@ class Delay:
 
 @dataclass(frozen=True)
 class LoadDependent:
-    """Completes `rates_per_s[n-1]` visits a second with n customers present; the last rate applies to more. Has no demands."""
+    """With n customers present, the station completes `rates_per_s[n-1]` visits a second. With more customers than rates, the last
+    rate applies. The station has no demands."""
 
     name: str
     rates_per_s: tuple[float, ...]
@@ -70,7 +73,7 @@ class LoadDependent:
 
 @dataclass(frozen=True)
 class ForkJoin:
-    """A visit forks into `branches` tasks, each with a separate single-server FCFS queue, and ends with the last task."""
+    """A visit forks into `branches` tasks. Each task has a separate single-server FCFS queue. The visit ends with the last task."""
 
     name: str
     branches: int = 2
@@ -79,13 +82,14 @@ class ForkJoin:
 
 @dataclass(frozen=True)
 class Multicore:
-    """Cores that serve pages. The first `nics` of them also serve one soft interrupt for each request (Chen et al.).
+    """Cores that serve pages. The first `nics` cores, called leading cores, also serve one soft interrupt for each request (Chen et al.).
 
-    `interrupt_s` is the mean time of an interrupt (s). `interrupt_scv` is its squared coefficient of variation; only `priority` reads it.
-    The service time of the class here is the page. `variant`: priority | shared | paper. `p`: the probability that a page stays on the
-    core of its interrupt, or a rule for it. `capacity`: most requests at a leading core (not `priority`). `client_s`: work (s) of the
-    load generator per request, if it shares the leading cores. `handoff_s`: a delay (s) of each response. `crossing_s`: a delay (s) of
-    each request whose page goes to another core. Times, and `interrupt_scv`, 0 or more. Laws and sources: `solve.two_class`.
+    `interrupt_s` is the mean time of an interrupt (s), and `interrupt_scv` its squared coefficient of variation, which only the variant
+    `priority` uses. The service time of the class at this station is the time of a page. `variant` is priority, shared or paper. `p` is
+    the probability that a page stays on the core of its interrupt, or a rule for this probability. `capacity` is the maximum number of
+    requests at a leading core (not with `priority`). `client_s` is the work (s) of the load generator for each request, if the generator
+    shares the leading cores. `handoff_s` is a delay (s) of each response. `crossing_s` is a delay (s) of each request whose page goes to
+    another core. All times and `interrupt_scv` are 0 or more. `solve.two_class` has the laws and the sources.
     """
 
     name: str
@@ -110,7 +114,7 @@ class Multicore:
 
 @dataclass(frozen=True)
 class Pool:
-    """A software resource with `size` tokens: a customer holds one from entering a station of `over` to leaving them."""
+    """A software resource with `size` tokens. A customer holds one token from entering the stations `over` until leaving them."""
 
     name: str
     size: int
@@ -123,7 +127,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Region:
-    """At most `limit` customers are inside `stations` together; the others wait outside in order, or are lost."""
+    """At most `limit` customers are inside the `stations` together. Further customers wait outside in order, or are lost (`on_full`)."""
 
     name: str
     limit: int
@@ -137,9 +141,9 @@ class Region:
 
 @dataclass(frozen=True)
 class Closed:
-    """`population` customers that think `think_s` (a mean, or a distribution) between two passes.
+    """`population` customers that think for `think_s` (a mean, or a distribution) between two passes.
 
-    Where `routing` never leads to `think`, a pass ends at each visit to the station `reference` (default: the first).
+    If the `routing` never leads to `think`, a pass ends at each visit to the station `reference` (default: the first station).
     """
 
     name: str
@@ -152,7 +156,7 @@ class Closed:
 
 @dataclass(frozen=True)
 class Open:
-    """Poisson arrivals of `rate_per_s`, or `arrivals`: a distribution between arrivals, MAP, Steps, Trace."""
+    """Poisson arrivals at `rate_per_s`, or `arrivals`: a distribution of the times between arrivals, a MAP, Steps or a Trace."""
 
     name: str
     rate_per_s: float = 0.0
@@ -163,7 +167,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Choice:
-    """A route that depends on the state: `policy` round_robin | jsq | random | power; `power` compares `d` stations."""
+    """A choice among the stations `to`. `policy` is round_robin, jsq, random or power. `power` compares `d` stations."""
 
     policy: str
     to: tuple[str, ...]

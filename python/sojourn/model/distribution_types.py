@@ -122,7 +122,7 @@ class Erlang(GivenByMean):
 
 @dataclass(frozen=True)
 class Hyperexponential(Distribution):
-    """An exponential of mean `means[i]` with probability `probabilities[i]`."""
+    """With probability `probabilities[i]`, an exponential time with mean `means[i]`."""
 
     probabilities: tuple[float, ...]
     means: tuple[float, ...]
@@ -200,7 +200,7 @@ class Weibull(GivenByMean):
 
 @dataclass(frozen=True)
 class Pareto(GivenByMean):
-    """P(X > x) = (low/x)^shape, given by its mean; shape > 1."""
+    """P(X > x) = (low/x)^shape. The `mean` is given instead of low, and `shape` is above 1."""
 
     shape: float
     kind = "pareto"
@@ -218,7 +218,7 @@ class Pareto(GivenByMean):
 
 @dataclass(frozen=True)
 class PhaseType(Distribution):
-    """Absorption time of a chain: first phase from `start`, generator among phases `rates` (1/s)."""
+    """Time to absorption of a Markov chain. `start` has the probabilities of the first phase, `rates` the generator among phases (1/s)."""
 
     start: tuple[float, ...]
     rates: tuple[tuple[float, ...], ...]

@@ -70,7 +70,9 @@ def features(network: Network) -> dict[str, str]:
         variant = getattr(s, "variant", "priority")
         found["multicore"] = f"the station `{s.name}` is of kind `multicore`, which only `two-class/{variant}` supports"
     for limit in network.limits:
-        found["limits"] = f"`{limit.name}` admits at most {limit.size} customers, and this method supports no such limit"
+        found["limits"] = (
+            f"`{limit.name}` admits at most {limit.size} customers, and this method supports no such limit"
+        )
     for (node, c), choice in network.choices.items():
         if choice.policy != "random":
             start = (*(f"`{name}`" for name in network.stations), "outside")[node]

@@ -26,8 +26,8 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or f
 
 
 class Factor(BaseModel):
-    """A factor that can differ between runs. All its values have the type of `default`, and are within [low, high] or one of `values`.
-    `others` says how to get any other value."""
+    """A factor that can differ between runs. All its values have the type of `default`. Each value is within [low, high], or is one of
+    `values`. `others` is a text for the error message; it says how to get any other value."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

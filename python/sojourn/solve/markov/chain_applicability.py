@@ -105,7 +105,9 @@ def _room(network: Network) -> str | None:
         closed = network.closed & (network.visits[k] > 0)
         own = np.isin(network.chain, network.chain[closed])
         if network.on_full[k] == "lose" and network.population[own].sum() > network.capacity[k]:
-            return f"closed customers may find the station `{name}` full and be lost, which this method does not support"
+            return (
+                f"closed customers may find the station `{name}` full and be lost, which this method does not support"
+            )
         if network.on_full[k] != "block":
             continue
         if network.limits:

@@ -64,7 +64,9 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
         return f"the model has {len(n.stations)} stations, but this method needs exactly one"
     station = n.model.station(n.stations[0])
     if n.kind[0] != kind:
-        return f"this method needs a station of kind `{kind}`, but the station `{n.stations[0]}` is of kind `{n.kind[0]}`"
+        return (
+            f"this method needs a station of kind `{kind}`, but the station `{n.stations[0]}` is of kind `{n.kind[0]}`"
+        )
     if n.closed.any() != closed or n.closed.all() != closed:
         asked, other = ("closed", "an open") if closed else ("open", "a closed")
         return f"this method needs {asked} classes only, but the model has {other} class"

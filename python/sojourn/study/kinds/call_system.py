@@ -55,7 +55,8 @@ class CallLoad(BaseModel):
 
 
 class CallSystem(System):
-    """Subclass it: `own` has the factors, `start` makes the object that is measured. `options_type` may be a subclass of CallOptions."""
+    """Base class of a system in Python. In a subclass, `own` has the factors, and `start` makes the object that is measured.
+    `options_type` may be a subclass of CallOptions."""
 
     options_type: ClassVar[type[BaseModel]] = CallOptions
     load_type: ClassVar[type[BaseModel]] = CallLoad
