@@ -82,7 +82,8 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
     if breaks and not broken:
         return f"the station `{n.stations[0]}` has no breakdowns, but this method needs breakdowns"
     if n.discipline[0] not in disciplines:
-        needed = " or ".join(f"`{d}`" for d in disciplines)
+        *others, last = [f"`{d}`" for d in disciplines]
+        needed = f"{', '.join(others)} or {last}" if others else last
         has = f"the station `{n.stations[0]}` has `{n.discipline[0]}`"
         return f"this method needs the discipline {needed}, but {has}"
     return None
