@@ -148,8 +148,8 @@ class _Search:
                     f"{'more' if side else 'less'} than --required-rate {per_second(self.limits.required_rate_per_s)}"
                 )
         short = f", before the precision of {percent(self.limits.precision, 0)} was reached"
-        if len(self.runs) >= self.limits.runs:
-            return f"all {self.limits.runs} runs were made{short}; --runs allows more"
+        if len(self.runs) >= self.limits.max_runs:
+            return f"all {self.limits.max_runs} runs were made{short}; --max-runs allows more"
         if self.runs and self.left_s() < SHORTEST_S:
             return f"the time limit was reached{short}; --within allows more than {seconds(self.limits.within_s)}"
         if self.limits.max_rate_per_s is not None and self.enough_of(self.limits.max_rate_per_s):

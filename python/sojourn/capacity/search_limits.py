@@ -10,14 +10,14 @@ from sojourn.former_keyword import former_field
 from sojourn.units import USUAL_LEVEL, percent
 
 
-@former_field(up_to_per_s="max_rate_per_s", at_least_per_s="required_rate_per_s")
+@former_field(runs="max_runs", up_to_per_s="max_rate_per_s", at_least_per_s="required_rate_per_s")
 @dataclass(frozen=True)
 class SearchLimits:
-    """`runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1);
+    """`max_runs` at most, `within_s` in all; `precision`: half of the interval over the value; `level` of intervals, in (0, 1);
     `max_rate_per_s`: never more than that; `saturate`: rates above 90 % of saturation are allowed; `required_rate_per_s`: the rate that is
     asked of the service: the search ends, too, when it is known whether the answer is above."""
 
-    runs: int = 8
+    max_runs: int = 8
     within_s: float = 180.0
     precision: float = 0.1
     level: float = USUAL_LEVEL
@@ -28,7 +28,7 @@ class SearchLimits:
     def __post_init__(self) -> None:
         least = self.required_rate_per_s
         for value, place, ok, remedy in (
-            (self.runs, "--runs", 3 <= self.runs <= 100, "give 3 to 100"),
+            (self.max_runs, "--max-runs", 3 <= self.max_runs <= 100, "give 3 to 100"),
             (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
             (

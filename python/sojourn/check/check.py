@@ -95,7 +95,7 @@ class CheckResult:
         """For JSON."""
         return {
             "verdict": self.verdict, "severity": self.severity, "findings": [one.to_dict() for one in self.findings],
-            "loads": [one.to_dict() for one in self.loads],
+            "load_tests": [one.to_dict() for one in self.loads],
         }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def capacity(
     ] = None,
     objective: http.Objectives = None,
     within: Annotated[str, typer.Option(help="time for all runs")] = "3m",
-    runs: Annotated[int, typer.Option(help="runs at most")] = 8,
+    max_runs: Annotated[int, typer.Option(help="most runs of the search")] = 8,
     precision: Annotated[str, typer.Option(help="stop when the interval's half-width, relative to the answer, is below this")] = "10%",
     max_rate: Annotated[float | None, typer.Option(help="no run at a higher rate, requests per second", show_default=False)] = None,
     saturate: Annotated[
@@ -87,7 +87,7 @@ def capacity(
     if not url:
         raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from-runs with run folders")
     limits = SearchLimits(
-        runs, duration_s(within, "--within"), share(precision, "--precision"), level, max_rate, saturate, required_rate
+        max_runs, duration_s(within, "--within"), share(precision, "--precision"), level, max_rate, saturate, required_rate
     )
     check_files(markdown, junit)
     parts = (service_pids, service_cgroup, service_disk)

@@ -56,6 +56,7 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--up-to": "--max-rate",
         "--at-least": "--required-rate",
         "--saturate": "--allow-saturation",
+        "--runs": "--max-runs",
     },
     "compare": {
         **_HTTP,
@@ -104,6 +105,7 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--b": "--resource-b",
         "--second": "--resource-b",
         "--time": "--time-column",
+        "--percent": "--shares-in-percent",
     },
     "query": {"--simulate": "--simulated-model", "--tree": "--draw-syntax-tree"},
     "simulate": {**_PARALLEL, **_CSV, "--as-run": "--out", "--max-time": "--max-wall-time"},

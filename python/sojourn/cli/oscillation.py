@@ -21,7 +21,7 @@ def oscillation(
     b: Annotated[str, typer.Option("--resource-b", help="the other one")],
     interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
     time: Annotated[str, typer.Option("--time-column", help="CSV file: column of times, seconds or dates (default: t_s, time …)")] = "",
-    percent: Annotated[bool, typer.Option("--percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
+    shares_in_percent: Annotated[bool, typer.Option("--shares-in-percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, reason, test, shares")] = False,
 ) -> None:  # fmt: skip
@@ -38,7 +38,7 @@ def oscillation(
 
     if out is not None:
         check_writable(out)
-    shares, interval_s = _series(source, (a, b), interval, time, percent)
+    shares, interval_s = _series(source, (a, b), interval, time, shares_in_percent)
     found = judge(shares[0], shares[1], interval_s, (a, b))
     if as_json:
         say_answer("oscillation", found.record)
@@ -49,7 +49,7 @@ def oscillation(
         say(f"written to {out}", err=as_json)
 
 
-def _series(source: Path, names: tuple[str, str], interval: str, time: str, percent: bool) -> tuple[Array, float]:
+def _series(source: Path, names: tuple[str, str], interval: str, time: str, shares_in_percent: bool) -> tuple[Array, float]:
     """Of a run folder or of a CSV file."""
     from sojourn.errors import InputError
     from sojourn.units import duration_s
@@ -58,10 +58,10 @@ def _series(source: Path, names: tuple[str, str], interval: str, time: str, perc
         from sojourn.diagnosis.share_columns import share_columns
 
         interval_s = duration_s(interval, "--interval") if interval else None
-        return share_columns(source, names, time, interval_s, percent)
-    if interval or time or percent:
+        return share_columns(source, names, time, interval_s, shares_in_percent)
+    if interval or time or shares_in_percent:
         raise InputError(
-            "a run folder with --interval, --time-column or --percent", source, "these options are for CSV files"
+            "a run folder with --interval, --time-column or --shares-in-percent", source, "these options are for CSV files"
         )
     from sojourn.runs.busy_series import busy_series
     from sojourn.runs.run_folder import RunFolder

@@ -9,6 +9,7 @@ from typing import Any
 KEYS: dict[str, dict[str, str]] = {
     "control over": {"decisions.observed.cap": "max_in_system"},
     "control replay": {"decisions.observed.cap": "max_in_system"},
+    "load": {"sessions.steps": "transition_counts"},
     "serve kv-proxy": {
         "seconds": "duration_s",
         "design": "architecture",

@@ -28,7 +28,7 @@ VERBS = {
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --required-rate 200",
             "sojourn capacity --from-runs runs/week --objective 'p99 < 50ms'",
         ),
-        ("runs", "connections", "seed", "timeout", "level"),
+        ("max_runs", "connections", "seed", "timeout", "level"),
     ),
     "load": Verb(
         ASK,
@@ -82,7 +82,7 @@ VERBS = {
         "Finds a bottleneck that alternates between two resources.",
         (
             "sojourn oscillation runs/rate-300 --resource-a cpu --resource-b disk:vda",
-            "sojourn oscillation samples.csv --resource-a cpu --resource-b disk --percent",
+            "sojourn oscillation samples.csv --resource-a cpu --resource-b disk --shares-in-percent",
             "sojourn oscillation runs/rate-300 --resource-a cpu --resource-b disk:vda --json",
         ),
     ),

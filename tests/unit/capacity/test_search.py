@@ -35,7 +35,7 @@ def test_never_beyond_what_was_allowed(tmp_path: Path) -> None:
 
 def test_stops_where_requests_fail(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=4, fails_above=250)
-    found = search(service.run, service.light(), read_objectives(["errors < 1%"]), SearchLimits(runs=6))
+    found = search(service.run, service.light(), read_objectives(["errors < 1%"]), SearchLimits(max_runs=6))
     assert service.asked[-1] > 250 and max(service.asked[:-1]) < 250
     assert "failed" in found.stop_reason
 
@@ -66,7 +66,7 @@ def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
 def test_goes_on_below_a_rate_of_which_more_came_than_left(tmp_path: Path) -> None:
     service = VirtualService(tmp_path, workers=2, law="constant")  # full at 333/s
     wrong = LightLoad(600, 7e-3)  # 0.8 of it is far too much
-    found = search(service.run, wrong, read_objectives(["mean < 9ms"]), SearchLimits(runs=6))
+    found = search(service.run, wrong, read_objectives(["mean < 9ms"]), SearchLimits(max_runs=6))
     over = [rate for rate in service.asked if rate > 2 / service.service_s]
     assert len(over) == 1 and max(service.asked[service.asked.index(over[0]) + 1 :]) <= 0.8 * over[0]
     assert found.rate_per_s is not None
