@@ -21,7 +21,7 @@ def oscillation(
     b: Annotated[str, typer.Option("--resource-b", help="the other one")],
     interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
     time: Annotated[str, typer.Option("--time-column", help="CSV file: column of times, seconds or dates (default: t_s, time …)")] = "",
-    shares_in_percent: Annotated[bool, typer.Option("--shares-in-percent", help="CSV file: shares from 0 to 100 instead of 0 to 1")] = False,
+    shares_in_percent: Annotated[bool, typer.Option("--shares-in-percent", help="CSV file: shares from 0 to 100, not 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: verdict, reason, test, shares")] = False,
 ) -> None:  # fmt: skip
