@@ -87,7 +87,13 @@ def capacity(
     if not url:
         raise InputError("no URL", "capacity", "give http://HOST:PORT/PATH, or --from-runs with run folders")
     limits = SearchLimits(
-        max_runs, duration_s(within, "--within"), share(precision, "--precision"), level, max_rate, saturate, required_rate
+        max_runs,
+        duration_s(within, "--within"),
+        share(precision, "--precision"),
+        level,
+        max_rate,
+        saturate,
+        required_rate,
     )
     check_files(markdown, junit)
     parts = (service_pids, service_cgroup, service_disk)

@@ -49,7 +49,9 @@ def oscillation(
         say(f"written to {out}", err=as_json)
 
 
-def _series(source: Path, names: tuple[str, str], interval: str, time: str, shares_in_percent: bool) -> tuple[Array, float]:
+def _series(
+    source: Path, names: tuple[str, str], interval: str, time: str, shares_in_percent: bool
+) -> tuple[Array, float]:
     """Of a run folder or of a CSV file."""
     from sojourn.errors import InputError
     from sojourn.units import duration_s
@@ -61,7 +63,9 @@ def _series(source: Path, names: tuple[str, str], interval: str, time: str, shar
         return share_columns(source, names, time, interval_s, shares_in_percent)
     if interval or time or shares_in_percent:
         raise InputError(
-            "a run folder with --interval, --time-column or --shares-in-percent", source, "these options are for CSV files"
+            "a run folder with --interval, --time-column or --shares-in-percent",
+            source,
+            "these options are for CSV files",
         )
     from sojourn.runs.busy_series import busy_series
     from sojourn.runs.run_folder import RunFolder

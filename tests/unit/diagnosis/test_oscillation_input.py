@@ -227,7 +227,9 @@ def test_the_command_says_the_same_of_a_run_and_of_its_columns(tmp_path: Path) -
     assert "The bottleneck oscillates between cpu and disk, and means over a second hide it" in told.output
     assert out.read_text().startswith("<!")
     found = json.loads(run(tmp_path / "run", "--resource-a", "cpu", "--resource-b", "disk:vda", "--json").output)
-    by_columns = json.loads(run(columns, "--resource-a", "cpu", "--resource-b", "disk", "--shares-in-percent", "--json").output)
+    by_columns = json.loads(
+        run(columns, "--resource-a", "cpu", "--resource-b", "disk", "--shares-in-percent", "--json").output
+    )
     assert found["verdict"] == "hidden" and found["samples"] == 300
     assert found["correlation"] == pytest.approx(by_columns["correlation"], abs=1e-6)
     with pytest.raises(InputError, match="a run folder with --interval, --time-column or --shares-in-percent"):
