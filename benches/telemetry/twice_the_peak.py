@@ -1,6 +1,7 @@
 """Twice the peak of a day, predicted from Prometheus alone, beside the truth.
 
-    python benches/telemetry/twice_the_peak.py --first SEED --seeds 12 --out FOLDER [--window 30]
+    python benches/telemetry/twice_the_peak.py --first SEED --seeds 12 --out FOLDER [--window 60]
+    python benches/telemetry/twice_the_peak.py --truths FOLDER
     python benches/telemetry/twice_the_peak.py --summary FOLDER
 
 Each seed draws a service and its day (`replayed_day.py`); a Prometheus has the day (`scraped.py`). The commands are the product's, with
@@ -168,32 +169,49 @@ def shown(row: Row) -> str:
             f"{row['saturation_high']}), {row['model']}, {row['refused'] or 'answered'}, {row['took_s']:.0f} s")  # fmt: skip
 
 
+def foretold(out: Path, seeds: Sequence[int], window_min: float) -> None:
+    """Predictions into `out`; those that are there stay."""
+    file = out / "predicted.csv"
+    found: list[Row] = pl.read_csv(file, infer_schema_length=None).to_dicts() if file.exists() else []
+    for seed in seeds:
+        if all(one["seed"] != seed for one in found):
+            found.append(predicted(seed, window_min))
+            write(file, found)
+            print(shown(found[-1]), flush=True)
+
+
+def beside_truths(out: Path) -> None:
+    """The hash of the predictions first, then the truths."""
+    file = out / "predicted.csv"
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    (out / "predicted.sha256").write_text(f"{digest}  predicted.csv\n")
+    print(f"sha256 {digest}", flush=True)
+    told = [with_truth(row) for row in pl.read_csv(file, infer_schema_length=None).to_dicts()]
+    write(out / "raw.csv", told)
+    for row in told:
+        print(row["seed"], *(f"{f}: {row[f'{f}_error']} {row[f'{f}_inside']}" for f in FIGURES), flush=True)
+    print(summary(told))
+
+
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=9001)
     parser.add_argument("--seeds", type=int, default=12)
-    parser.add_argument("--window", type=float, default=30.0, help="minutes of the day")
+    parser.add_argument("--window", type=float, default=60.0, help="minutes of the day")
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--truths", type=Path, help="a folder with predicted.csv of a run that was cut off: judges what it has"
+    )
     parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
     given = parser.parse_args(arguments)
-    if given.summary is not None or given.out is None:
+    if given.summary is not None or (given.out is None and given.truths is None):
         rows = pl.read_csv((given.summary or Path()) / "raw.csv", infer_schema_length=None).to_dicts()
         print(summary(rows))
         return
-    given.out.mkdir(parents=True, exist_ok=True)
-    found: list[Row] = []
-    for seed in range(given.first, given.first + given.seeds):
-        found.append(predicted(seed, given.window))
-        write(given.out / "predicted.csv", found)
-        print(shown(found[-1]), flush=True)
-    digest = hashlib.sha256((given.out / "predicted.csv").read_bytes()).hexdigest()
-    (given.out / "predicted.sha256").write_text(f"{digest}  predicted.csv\n")
-    print(f"sha256 {digest}", flush=True)
-    told = [with_truth(row) for row in found]
-    write(given.out / "raw.csv", told)
-    for row in told:
-        print(row["seed"], *(f"{f}: {row[f'{f}_error']} {row[f'{f}_inside']}" for f in FIGURES), flush=True)
-    print(summary(told))
+    if given.truths is None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        foretold(given.out, range(given.first, given.first + given.seeds), given.window)
+    beside_truths(given.truths or given.out)
 
 
 if __name__ == "__main__":
