@@ -56,7 +56,7 @@ class SimulatedOptions(BaseModel):
 
 
 class SimulatedMessages(MessageSystemBase):
-    """The service in simulated time; a run lasts `[load] for` of this time."""
+    """The message service in simulated time. A run lasts `[load] for` of this time."""
 
     options_type: ClassVar[type[BaseModel]] = SimulatedOptions
     load_type: ClassVar[type[BaseModel]] = MessagesLoad

@@ -57,7 +57,7 @@ class BulletinLoad(LevelLoad):
 
 
 class BulletinSystem(System):
-    """nginx, the application and, if `[system]` asks for it, PostgreSQL, started for each run."""
+    """For each run, the study starts nginx, the application and, with `database = true`, PostgreSQL."""
 
     options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
     load_type: ClassVar[type[BaseModel]] = BulletinLoad

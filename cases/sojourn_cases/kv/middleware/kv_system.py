@@ -23,7 +23,7 @@ RESOURCES = ("client", "servers", "middleware")
 
 
 class KvSystem(System):
-    """memcached servers, with or without middlewares, under a closed loop without think time."""
+    """memcached servers, with or without middlewares. The load is a closed loop without think time."""
 
     options_type: ClassVar[type[BaseModel]] = KvOptions
     load_type: ClassVar[type[BaseModel]] = KvLoad

@@ -33,7 +33,7 @@ class UrlOptions(BaseModel):
 
 
 class UrlSystem(HttpSystem):
-    """A service at a URL; nothing is started or ended."""
+    """A service at a URL. The study neither starts nor ends it."""
 
     options_type: ClassVar[type[BaseModel]] = UrlOptions
 
