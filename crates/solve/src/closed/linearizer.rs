@@ -57,7 +57,7 @@ fn solve(s: &SingleServers<'_>, stop: Stop) -> LinearizerAnswer {
         }
     }
     let full = &mut levels[classes];
-    full.step(s, &change);
+    full.step(s, &change, stop.tolerance);
     LinearizerAnswer {
         queue: std::mem::take(&mut full.queue),
         residence_s: std::mem::take(&mut full.residence_s),
@@ -65,12 +65,27 @@ fn solve(s: &SingleServers<'_>, stop: Stop) -> LinearizerAnswer {
     }
 }
 
+/// How far a step went.
+#[derive(Clone, Copy, PartialEq)]
+enum StepOutcome {
+    /// No number moved by more than the tolerance.
+    Settled,
+    Moving,
+    /// One of them is no number.
+    Broken,
+}
+
 /// The network at one population.
 struct Level {
     population: Vec<f64>,
+    /// 1 by the population of each class, 1 where there is none: a step multiplies, as dividing takes longer.
+    inverse: Vec<f64>,
+    /// Of class r those whom a customer of class j may meet, R x R (r first).
+    met: Vec<f64>,
     queue: Vec<f64>,
     residence_s: Vec<f64>,
-    found: Vec<f64>,
+    /// Residence in all stations, and then throughput, of each class.
+    totals: Vec<f64>,
 }
 
 impl Level {
@@ -87,46 +102,88 @@ impl Level {
             let each = if total > 0.0 { number / total } else { number };
             queue.iter_mut().skip(r).step_by(classes).for_each(|q| *q *= each);
         }
-        Self { population, residence_s: vec![0.0; queue.len()], found: vec![0.0; queue.len()], queue }
+        let inverse =
+            population.iter().map(|&number| if number > 0.0 { 1.0 / number } else { 1.0 }).collect();
+        let met = (0..classes * classes).map(|at| {
+            let (r, j) = (at / classes, at % classes);
+            if r == j {
+                (population[r] - 1.0).max(0.0)
+            } else {
+                population[r]
+            }
+        });
+        let met = met.collect();
+        Self {
+            inverse,
+            met,
+            residence_s: vec![0.0; queue.len()],
+            totals: vec![0.0; classes],
+            population,
+            queue,
+        }
     }
 
     fn share(&self, at: usize, class: usize) -> f64 {
-        let number = self.population[class];
-        self.queue[at] / if number > 0.0 { number } else { 1.0 }
+        self.queue[at] * self.inverse[class]
     }
 
     fn iterate(&mut self, s: &SingleServers<'_>, change: &[f64], stop: Stop) -> bool {
-        let mut moves = (0..stop.rounds).map(|_| self.step(s, change));
-        moves.find(|moved| moved.is_nan() || *moved <= stop.tolerance).is_some_and(|moved| !moved.is_nan())
+        let mut steps = (0..stop.rounds).map(|_| self.step(s, change, stop.tolerance));
+        steps.find(|step| *step != StepOutcome::Moving) == Some(StepOutcome::Settled)
     }
 
-    /// One step; the largest move of a number, relative to one more than it. NaN where one of them is.
-    fn step(&mut self, s: &SingleServers<'_>, change: &[f64]) -> f64 {
-        let classes = self.population.len();
-        self.found.fill(0.0);
-        for at in 0..self.queue.len() {
-            let (first, r) = (at - at % classes, at % classes);
-            let share = self.share(at, r);
-            for (j, found) in self.found[first..first + classes].iter_mut().enumerate() {
-                let met = if r == j { (self.population[r] - 1.0).max(0.0) } else { self.population[r] };
-                *found += met * (share + change[at * classes + j]);
+    fn step(&mut self, s: &SingleServers<'_>, change: &[f64], tolerance: f64) -> StepOutcome {
+        // For the compiler: where it knows how many there are, the loops over classes are none.
+        match self.population.len() {
+            1 => self.step_of(1, s, change, tolerance),
+            2 => self.step_of(2, s, change, tolerance),
+            3 => self.step_of(3, s, change, tolerance),
+            4 => self.step_of(4, s, change, tolerance),
+            classes => self.step_of(classes, s, change, tolerance),
+        }
+    }
+
+    #[inline(always)]
+    fn step_of(
+        &mut self,
+        classes: usize,
+        s: &SingleServers<'_>,
+        change: &[f64],
+        tolerance: f64,
+    ) -> StepOutcome {
+        let (inverse, met) = (&self.inverse[..classes], &self.met[..classes * classes]);
+        let (totals, population) = (&mut self.totals[..classes], &self.population[..classes]);
+        totals.copy_from_slice(s.think_s);
+        let stations = self.queue.chunks_exact(classes).zip(change.chunks_exact(classes * classes));
+        let times = self.residence_s.chunks_exact_mut(classes).zip(s.demands_s.chunks_exact(classes));
+        for ((queue, change), (residence, demands)) in stations.zip(times) {
+            for j in 0..classes {
+                let found: f64 = (0..classes)
+                    .map(|r| met[r * classes + j] * (queue[r] * inverse[r] + change[r * classes + j]))
+                    .sum();
+                residence[j] = demands[j] * (1.0 + found.max(0.0));
+                totals[j] += residence[j];
             }
         }
-        for (at, residence) in self.residence_s.iter_mut().enumerate() {
-            *residence = s.demands_s[at] * (1.0 + self.found[at].max(0.0));
+        for (total, &number) in totals.iter_mut().zip(population) {
+            *total = number / if *total > 0.0 { *total } else { 1.0 };
         }
-        let mut moved = 0.0_f64;
-        for j in 0..classes {
-            let total = s.think_s[j] + self.residence_s.iter().skip(j).step_by(classes).sum::<f64>();
-            let x = self.population[j] / if total > 0.0 { total } else { 1.0 };
-            for at in (j..self.queue.len()).step_by(classes) {
-                let new = self.residence_s[at] * x;
-                let this = (new - self.queue[at]).abs() / (1.0 + new.abs());
-                moved = if this.is_nan() || moved.is_nan() { f64::NAN } else { moved.max(this) }; // `max` passes over NaN
-                self.queue[at] = new;
+        let (mut settled, mut broken) = (true, false);
+        let both = self.queue.chunks_exact_mut(classes).zip(self.residence_s.chunks_exact(classes));
+        for (queue, residence) in both {
+            for j in 0..classes {
+                let new = residence[j] * totals[j];
+                let moved = (new - queue[j]).abs();
+                settled &= moved <= tolerance * (1.0 + new.abs());
+                broken |= moved.is_nan();
+                queue[j] = new;
             }
         }
-        moved
+        match (broken, settled) {
+            (true, _) => StepOutcome::Broken,
+            (_, true) => StepOutcome::Settled,
+            _ => StepOutcome::Moving,
+        }
     }
 }
 
