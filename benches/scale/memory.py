@@ -3,7 +3,7 @@
     python benches/scale/memory.py --beside OTHER/python --out benches/scale/DATE [--rounds 5] [--requests 9600000] [--only observe]
 
 `end of a run`: 60 s at 20 000/s, as the generator leaves them (`growth.END`). `fit`: three runs, so many requests in all. `observe`: as
-many as CSV, in a hundred windows. `query`: one run of as many, asked for its p99 and its share of failures.
+many as CSV, in a hundred windows. `query`: one run of as many, asked for its p99 and its share of failures, and for the number present.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from growth import END, ONE, SOJOURN, made
 
 ENDED = 1_200_000
 ASKED = "p99 < 500ms and errors < 1%"
+STATES = "mean(n()) < 5 and probability({n() >= 20}) < 5%"
 Command = Callable[[Path], list[str]]  # where what it writes goes → its words
 
 
@@ -45,6 +46,7 @@ def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
             *SOJOURN, "observe", str(lines), str(lines.with_suffix(".busy.csv")), "--window", window, "--out", str(out),
         ],
         "query": lambda out: [*SOJOURN, "query", ASKED, str(asked), "--json"],
+        "query of states": lambda out: [*SOJOURN, "query", STATES, str(asked), "--json"],
     }  # fmt: skip
     found = {name: command for name, command in every.items() if only in name}
     if "end of a run" in found:
@@ -52,7 +54,7 @@ def commands(folder: Path, requests: int, only: str) -> dict[str, Command]:
     if "fit" in found:
         for rate in (40, 60, 80):
             made("run", runs / str(rate), requests // 3, rate)
-    if "query" in found:
+    if any(name.startswith("query") for name in found):
         made("run", asked, requests, 80)
     if "observe" in found:
         made("lines", lines, requests)
@@ -80,14 +82,14 @@ def main() -> None:
             for round_ in range(asked.rounds):
                 for which, code in codes.items():
                     out = Path(name, "out")
-                    if command in ("fit", "query"):
+                    if command == "fit" or command.startswith("query"):
                         out.mkdir()
                     environment = os.environ | ({"PYTHONPATH": code} if code else {})
                     null, words = subprocess.DEVNULL, [sys.executable, *words_of(out)]
                     with Path(name, "printed").open("wb") as printed:
                         done = subprocess.Popen(words, stdout=printed, stderr=null, env=environment)
                         _, status, used = os.wait4(done.pid, 0)
-                    if command == "query":
+                    if command.startswith("query"):
                         Path(name, "printed").rename(out / "answer.json")
                     cpu_s, code_ = used.ru_utime + used.ru_stime, os.waitstatus_to_exitcode(status)
                     rows.append((round_, command, which, cpu_s, used.ru_maxrss / 1024, code_, said(out)))
@@ -99,7 +101,7 @@ def main() -> None:
             of = [row for row in rows if row[1:3] == (command, which)]
             cpu_s, peak = statistics.median(row[3] for row in of), statistics.median(row[4] for row in of)
             print(
-                f"{command:14} {which:7} {cpu_s:.2f} s CPU, {peak:.0f} MiB, {'the same' if alike else 'OTHER'} numbers"
+                f"{command:15} {which:7} {cpu_s:.2f} s CPU, {peak:.0f} MiB, {'the same' if alike else 'OTHER'} numbers"
             )
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)

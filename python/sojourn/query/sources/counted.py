@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.query.values import Array, Events, Flags
 
 
-def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -> tuple[Array, Array]:
+def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -> tuple[Array, NDArray[np.int32]]:
     """Of each kind of stay its begins and ends (NaN: it does not end), s. Gives the times (E + 1) at which a number changes or the
     window ends, and the numbers present (E, kinds) between them."""
     start, end = window
@@ -19,11 +20,13 @@ def counted(stays: Sequence[tuple[Array, Array]], window: tuple[float, float]) -
     moments = np.concatenate([np.concatenate(pair) for pair in known])
     moments = np.unique(moments[(moments > start) & (moments < end)])
     times = np.concatenate([[start], moments, [end]])
-    present = [
-        np.searchsorted(np.sort(begin), times[:-1], "right") - np.searchsorted(np.sort(left), times[:-1], "right")
-        for begin, left in known
-    ]
-    return times, np.stack(present, axis=1).astype(float)
+    del moments  # of ten million requests 160 MB
+    present = np.empty((len(times) - 1, len(known)), np.int32)
+    for kind, (begin, left) in enumerate(known):
+        came = np.searchsorted(np.sort(begin), times[:-1], "right")
+        came -= np.searchsorted(np.sort(left), times[:-1], "right")
+        present[:, kind] = came
+    return times, present
 
 
 def entries(inside: Flags) -> Flags:

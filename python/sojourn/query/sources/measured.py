@@ -236,7 +236,7 @@ class PhaseTimesSource(MeasuredSource):
             return super().states(function)
         if function.cls:
             self.refuse(f"{function.function}({APP}, {function.cls})", "its record has no classes: leave the class out")
-        found: Array = self.table[0][:, -1 if function.function == "busy" else -2]
+        found: Array = self.pieces.states[:, -1 if function.function == "busy" else -2]
         return found
 
     def utilisation(self) -> Estimate:

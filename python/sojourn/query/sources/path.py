@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
@@ -23,6 +24,7 @@ from sojourn.query.sources.ranked_times import RankedTimes
 from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
+from sojourn.query.sources.time_in_states import TimeInStates, numbered, time_in_states
 from sojourn.query.values import Array, Estimate, Events, Flags, Law, Whole
 from sojourn.runs.request_times import in_window
 from sojourn.stats.batch_means import IntervalEstimate, ratio
@@ -145,8 +147,8 @@ class PathSource(Source):
         return self.law_of((stays(own) for own in done), "answers").slow_cluster()
 
     @cached_property
-    def path(self) -> tuple[Array, Array]:
-        """(times (E + 1) at which the state changes or the window ends, numbers present (E, C) between them)."""
+    def path(self) -> tuple[Array, NDArray[np.int32]]:
+        """(times (E + 1) at which a state changes or the window ends, numbers present (E, C) between them)."""
         return counted(self._stays(), self.window)
 
     def _stays(self) -> list[tuple[Array, Array]]:
@@ -163,12 +165,8 @@ class PathSource(Source):
     @cached_property
     def table(self) -> tuple[Array, Whole]:
         """(states (S, C) that were seen, the state (E) of each piece of the path)."""
-        present = self.path[1]
-        if present.shape[1] == 1:
-            states, index = np.unique(present[:, 0], return_inverse=True)
-            return states[:, None], index
-        states, index = np.unique(present, axis=0, return_inverse=True)
-        return states, np.ravel(index)
+        states, index = numbered(self.path[1])
+        return states.astype(float), index
 
     def states(self, function: StateFunction) -> Array:
         if function.station and function.station not in (known := self.stations):
@@ -177,7 +175,7 @@ class PathSource(Source):
             )
             what = f"{function.function}({function.station}): not seen"
             raise SourceRefused(what, f"{self.kind} source {self.name}", f"ask for n() of the whole system; or {told}")
-        states = self.table[0]
+        states = self.pieces.states
         if function.cls and function.cls not in self.classes:
             raise SourceRefused(f"no class {function.cls!r}", self.name, meant(function.cls, self.classes))
         present = states[:, self.classes.index(function.cls)] if function.cls else self.present_in(states)
@@ -187,7 +185,7 @@ class PathSource(Source):
         return present
 
     def named(self, flags: Flags) -> str:
-        chosen = self.table[0][flags]
+        chosen = self.pieces.states[flags]
         told = [
             f"{row[0]:g}" if len(row) == 1 else "(" + ", ".join(f"{x:g}" for x in row) + ")"
             for row in chosen[:MOST_NAMED]
@@ -195,28 +193,27 @@ class PathSource(Source):
         return "{" + ", ".join(told) + (f", … {len(chosen)} in all" if len(chosen) > MOST_NAMED else "") + "}"
 
     @cached_property
-    def pieces(self) -> tuple[Array, Whole, Whole]:
-        """The path cut at the edges of batches: (length, state, batch) of each piece."""
-        times, index = self.path[0], self.table[1]
-        cut = np.unique(np.concatenate([times, self.edges]))
-        at = np.clip(np.searchsorted(times, cut[:-1], "right") - 1, 0, len(index) - 1)
-        return np.diff(cut), index[at], self.batch_of((cut[:-1] + cut[1:]) / 2)
+    def pieces(self) -> TimeInStates:
+        """The pieces of the path, cut at the edges of batches, those of one state and batch together."""
+        return time_in_states(self._stays(), self.window, self.edges, self.batch_of)
 
     def occupancy(self, observed: Flags) -> Estimate:
-        return share_of(self._time_in(observed), len(self.pieces[0]), self.spent_s, self._more_extreme(observed))
+        number = int(self.pieces.pieces.sum())
+        return share_of(self._time_in(observed), number, self.spent_s, self._more_extreme(observed))
 
     def _time_in(self, observed: Flags) -> IntervalEstimate:
-        length, state, batch = self.pieces
-        above, below = (np.bincount(batch, x, BATCHES).astype(float) for x in (length * observed[state], length))
+        seen = self.pieces
+        lengths = (seen.length_s * observed[seen.state], seen.length_s)
+        above, below = (np.bincount(seen.batch, x, BATCHES).astype(float) for x in lengths)
         return ratio(above[None, :, None], below[None, :, None], LEVEL)
 
     def _more_extreme(self, observed: Flags) -> Wider | None:
         """Of a set that is all with more (fewer) present than some number, above (below) the median: of wider ones. Of states that
         were never seen it is not known on which side they lie."""
-        present = self.present_in(self.table[0])
-        length, state, _ = self.pieces
+        present = self.present_in(self.pieces.states)
         order = np.argsort(present, kind="stable")
-        reached = np.cumsum(np.bincount(state, length, len(present))[order]) / length.sum()
+        times_s = np.bincount(self.pieces.state, self.pieces.length_s, len(present))
+        reached = np.cumsum(times_s[order]) / times_s.sum()
 
         def bound(upper: bool, share: float) -> float:
             at = np.searchsorted(reached, 1 - share if upper else share)
@@ -236,22 +233,23 @@ class PathSource(Source):
         return lambda share: max(each_of(self._time_in(beyond(upper, bound(upper, share)))) for upper in sides)
 
     def distribution(self, values: Array, over: Flags | None) -> Law:
-        length, state, batch = self.pieces
-        keep = np.ones(len(length), bool) if over is None else over[state]
-        x = values[state][keep]
-        return BatchedLaw(x, x, length[keep], batch[keep], self.spent_s, "a function of the state", discrete=True)
+        seen = self.pieces
+        keep = np.ones(len(seen.state), bool) if over is None else over[seen.state]
+        x, weight, batch = values[seen.state][keep], seen.length_s[keep], seen.batch[keep]
+        number = int(seen.pieces[keep].sum())
+        return BatchedLaw(x, x, weight, batch, self.spent_s, "a function of the state", discrete=True, seen=number)
 
     def state_probabilities(self, time_s: float | None, start: Flags | None) -> tuple[Array, Array, Array]:
-        count = len(self.table[0])
-        length, state, batch = self.pieces
+        seen = self.pieces
+        count, length, state, batch = len(seen.states), seen.length_s, seen.state, seen.batch
+        number = int(seen.pieces.sum())
         if time_s is not None and start is not None:
             state, batch = self._later(time_s, start)
-            length = np.ones(len(state))
-        above = np.zeros((BATCHES, count))
-        np.add.at(above, (batch, state), length)
+            length, number = np.ones(len(state)), len(state)
+        above = np.bincount(batch * count + state, length, BATCHES * count).reshape(BATCHES, count).astype(float)
         below = above.sum(axis=1, keepdims=True)
         each = [ratio(above[None, :, k : k + 1], below[None], LEVEL) for k in range(count)]
-        found = [share_of(x, len(state), self.spent_s) for x in each]
+        found = [share_of(x, number, self.spent_s) for x in each]
         value, low, high = np.array([(x.value, x.low, x.high) for x in found]).reshape(-1, 3).T
         return value, low, high
 
