@@ -99,7 +99,9 @@ class EvaluatedNetworks:
     def _put(self, network: Network, row: Array) -> Network:
         lowered = {self.paths[i]: float(row[i]) for i, change in enumerate(self.edits) if change is None}
         if lowered:  # before the others, which change the network and not its model
-            network = replaced(as_model(network.model), lowered).network
+            put = replaced(as_model(network.model), lowered).network
+            # moves as a table are dear to make, and most unknowns change none
+            network = put.altered(routes=network.routes) if put.routes.same_as(network.routes) else put
         for change, value in zip(self.edits, row.tolist(), strict=True):
             network = network if change is None else change(network, value)
         return network

@@ -109,7 +109,8 @@ export class Planner {
       chart.draw(figure);
       return chart.element;
     });
-    return [el("section", {class: "verdict", "aria-label": "Plan"}, el("p", {class: "headline"}, first), rest.length > 0 && el("ul", {}, rest.map(line => el("li", {}, line)))),
+    const best = found.front[found.chosen], sure = best?.met && best.inside !== false;
+    return [el("section", {class: sure ? "verdict" : "verdict warn", "aria-label": "Plan"}, el("p", {class: "headline"}, first), rest.length > 0 && el("ul", {}, rest.map(line => el("li", {}, line)))),
       charts, this.table(found), fold("One step more or less", found.steps), fold("How it was found", found.notes),
       el("pre", {tabindex: 0}, this.command(question))];
   }
