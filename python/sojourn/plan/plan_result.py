@@ -11,6 +11,7 @@ from sojourn.former_keyword import former_field
 from sojourn.units import interval, percent
 
 OUTSIDE = "OUTSIDE what was measured"
+SURE = 0.9  # of the draws: below it the cheapest that meets the objective so often is named as well
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,16 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    @property
+    def cheapest_sure(self) -> PlannedConfiguration | None:
+        """Of the front, the cheapest that meets the objective in `SURE` of the draws; None where none does or no cost is known."""
+        enough = [
+            one
+            for one in self.pareto_front
+            if one.cost is not None and (one.share_of_draws_that_meet_it or 0.0) >= SURE
+        ]
+        return min(enough, key=lambda one: one.cost or 0.0, default=None)
+
     def lines(self) -> list[str]:
         """The answer in lines, the front not among them."""
         cheapest = "cheapest" if self.cost_given else "first that meets it"
@@ -202,9 +213,19 @@ class Plan:
             )
         else:
             found.insert(0, "nothing meets the objective")
+        base = self.first or self.cheapest_outside or self.nearest
+        if (
+            self.cost_given
+            and base is not None
+            and base.objective_met
+            and (base.share_of_draws_that_meet_it or 1.0) < SURE
+        ):
+            sure = self.cheapest_sure
+            found.append(
+                f"to be {percent(SURE, 0)} sure, {'nothing of the front is enough' if sure is None else f'cheapest: {sure}'}"
+            )
         if self.limiting_term:
             found.append(f"binds: {self.limiting_term}")
-        base = self.first or self.cheapest_outside or self.nearest
         found += [f"one step: {step.told(base)}" for step in self.steps if base is not None]
         return found
 

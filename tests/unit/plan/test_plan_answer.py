@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +82,21 @@ def test_the_command_says_what_is_missing_and_the_period_of_growth(tmp_path: Pat
     assert grown.exit_code == 0 and "period" in grown.stdout and "choose, cheapest" in grown.stdout
     level = CliRunner().invoke(command_line(["plan"]), words)
     assert "the load is that of the model, rate_per_s = 100" in level.stdout
+
+
+def test_a_choice_that_few_draws_meet_has_the_cheapest_sure_one_beside_it() -> None:
+    """Whatever the chances of the choices are, each as the first choice in turn."""
+    found = sj.plan(fitted_one(), {"cores": range(2, 9)}, "mean < 25ms", "cores", load=200)
+    chances = {one.settings["cores"]: one.share_of_draws_that_meet_it or 0.0 for one in found.pareto_front}
+    for first in found.pareto_front:
+        if not first.objective_met:
+            continue
+        told = replace(
+            found, cheapest=first, least_mean_regret=first, least_max_regret=first, pareto_front=found.pareto_front
+        )
+        said = [line for line in told.lines() if line.startswith("to be 90 % sure")]
+        assert bool(said) == (chances[first.settings["cores"]] < 0.9)
+        enough = [cores for cores, chance in chances.items() if chance >= 0.9]
+        assert not said or f"cores = {min(enough)}; " in said[0]
+        assert not any(line.startswith("to be") for line in replace(told, cost_given=False).lines())
+    assert any(chance < 0.9 for chance in chances.values()) and any(chance >= 0.9 for chance in chances.values())

@@ -262,10 +262,12 @@ class ModelPage {
 
   async download() {
     const found = await this.made();
-    this.copied.hidden = !found.error;
+    this.copied.hidden = false;
     if (found.error) { this.copied.textContent = `no file: ${found.error.place}: ${found.error.value}; ${found.error.remedy}`; return; }
     const url = URL.createObjectURL(new Blob([found.text], {type: "application/toml"}));
-    el("a", {href: url, download: this.name.split("/").pop()}).click();
+    const moved = Object.keys(this.settings).length, name = this.name.split("/").pop().replace(/\.toml$/, moved ? "-changed.toml" : ".toml");
+    el("a", {href: url, download: name}).click();
+    this.copied.textContent = moved ? `downloaded as ${name}: the model with the numbers of the sliders` : `downloaded as ${name}`;
     setTimeout(() => URL.revokeObjectURL(url), 10000);
     say("downloaded");
   }

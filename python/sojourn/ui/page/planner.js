@@ -109,7 +109,7 @@ export class Planner {
       chart.draw(figure);
       return chart.element;
     });
-    const best = found.front[found.chosen], sure = best?.met && best.inside !== false;
+    const best = found.front[found.chosen], sure = best?.met && best.inside !== false && (best.share_of_draws ?? 1) >= 0.9;
     return [el("section", {class: sure ? "verdict" : "verdict warn", "aria-label": "Plan"}, el("p", {class: "headline"}, first), rest.length > 0 && el("ul", {}, rest.map(line => el("li", {}, line)))),
       charts, this.table(found), fold("One step more or less", found.steps), fold("How it was found", found.notes),
       el("pre", {tabindex: 0}, this.command(question))];
