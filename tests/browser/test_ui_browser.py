@@ -167,7 +167,9 @@ def test_a_changed_model_can_be_taken_away_without_writing(browser: Any, folder:
     slide(page, "stations.cpu.servers", 4)
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download TOML").click()
-    assert taken.value.suggested_filename == "one-changed.toml" and "servers = 4" in Path(taken.value.path()).read_text()
+    assert (
+        taken.value.suggested_filename == "one-changed.toml" and "servers = 4" in Path(taken.value.path()).read_text()
+    )
     context.close()
     it.end()
 
