@@ -96,13 +96,13 @@ def balance(
     mean: Annotated[float, typer.Option("--item-mean", help="work of an item")] = 1.0,
     deviation: Annotated[float, typer.Option("--item-deviation", help="standard deviation of an item, in the same unit")] = 0.5,
     piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
-    level: Annotated[list[str] | None, typer.Option(help="a level below: CENTRES:PIECES:DEVIATION, as 4:11:6")] = None,
+    nested_level: Annotated[list[str] | None, typer.Option(help="a level below: CENTRES:PIECES:DEVIATION, e.g. 4:11:6")] = None,
     sizes: Annotated[Path | None, typer.Option(help="a .csv with a row a piece (columns item and size) in place of these")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Says how much work the busiest of several centres has.
 
-    More than the mean, where items are dealt evenly, at random, or in pieces. --level CENTRES:PIECES:DEVIATION, which may be given
+    More than the mean, where items are dealt evenly, at random, or in pieces. --nested-level CENTRES:PIECES:DEVIATION, which may be given
     several times: each centre deals pieces of what it gets to so many centres of its own.
     """
     from sojourn.plan import balance as balance_
@@ -123,7 +123,7 @@ def balance(
         )
     b = balance_(
         centres, items=items, item_mean=mean, item_deviation=deviation, pieces_per_item=pieces, piece_deviation=piece_deviation,
-        levels=[_level(one) for one in level or ()],
+        levels=[_level(one) for one in nested_level or ()],
     )  # fmt: skip
     if as_json:
         say_answer("calc balance", asdict(b))
@@ -158,7 +158,7 @@ def _level(text: str) -> BalanceLevel:
         centres, pieces, deviation = text.split(":")
         return BalanceLevel(int(centres), float(pieces), float(deviation))
     except ValueError:
-        raise InputError(repr(text), "--level", "give CENTRES:PIECES:DEVIATION, as 4:11:6") from None
+        raise InputError(repr(text), "--nested-level", "give CENTRES:PIECES:DEVIATION, as 4:11:6") from None
 
 
 for _name, _place in {**commands("plan", {}), **commands("calc", {})}.items():  # a case of before may say `plan`

@@ -32,7 +32,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn calc balance --centres 8",
         "sojourn calc balance --centres 8 --items 1000 --item-mean 2 --item-deviation 1",
         "sojourn calc balance --centres 8 --pieces-per-item 4 --piece-deviation 0.2",
-        "sojourn calc balance --centres 4 --item-deviation 0.5 --level 4:11:0.1",
+        "sojourn calc balance --centres 4 --item-deviation 0.5 --nested-level 4:11:0.1",
         "sojourn calc balance --centres 8 --sizes frames.csv",
     ),
     "design make": (

@@ -259,7 +259,7 @@ def test_a_factor_that_changes_nothing_in_the_model_is_refused(tmp_path: Path) -
         ("[factors]", '[observed]\ncpu = "cppu"\n[factors]',
          r"shop.toml:12: observed.cpu: the system has no resource 'cppu'; did you mean cpu"),
         ("[stations.disk]", "[stations.disk]\nbreakdowns = { up = 3.0, down = 1.0 }",
-         r"shop.toml, with the factors of \[\[section\]\] ramp: no analytic method .*disk has breakdowns"),
+         r"shop.toml, with the factors of \[\[section\]\] ramp: no analytic method .*the station `disk` has breakdowns"),
         ("workers = ", "worker = ", r"shop.toml: \[\[predict\]\] four: workers = 4 changes nothing in the model"),
     ],
 )  # fmt: skip
