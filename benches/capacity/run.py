@@ -45,7 +45,7 @@ from sojourn.query.objectives import read_objectives
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/unit/capacity"))
 from bisection import LEVEL, bisection  # type: ignore[import-not-found]
-from virtual_service import LONG, WARM, VirtualService, figure_of  # type: ignore[import-not-found]
+from virtual_service import LONG, WARM, VirtualService, drawn_limit, figure_of  # type: ignore[import-not-found]
 
 KINDS = ("cores", "delay", "lock", "pool", "growing")
 LAWS = ("constant", "exponential", "uneven")
@@ -60,16 +60,7 @@ def drawn(seed: int, out: Path) -> tuple[str, VirtualService, str, float]:
     kind = str(random.choice(KINDS))
     time_s = float(np.exp(random.uniform(np.log(2e-3), np.log(20e-3))))
     given: dict[str, Any] = {"service_s": time_s, "law": str(random.choice(LAWS)), "told": bool(random.random() < 0.5)}
-    if kind == "cores":
-        given |= {"workers": int(random.choice([1, 2, 4, 8])), "watched": True, "delay_s": 0.0003}
-    elif kind == "delay":
-        given |= {"workers": int(random.choice([1, 2, 4])), "delay_s": time_s * float(random.uniform(1, 5))}
-    elif kind == "lock":
-        given |= {"workers": int(random.choice([8, 16])), "then_s": time_s / float(random.uniform(1, 3))}
-    elif kind == "pool":
-        given |= {"workers": 32, "seconds": int(random.choice([2, 4])), "then_s": time_s * float(random.uniform(2, 5))}
-    else:
-        given |= {"workers": int(random.choice([2, 4, 8])), "grows": float(random.uniform(0.2, 0.6)), "watched": True}
+    given |= drawn_limit(kind, time_s, random) | ({"watched": True} if kind in ("cores", "growing") else {})
     service = VirtualService(out, seed=seed, **given)
     figure = str(random.choice(["mean", "p99"]))
     limit = figure_of(figure, service.long_run(float(random.uniform(0.6, 0.92)) * service.full_per_s))

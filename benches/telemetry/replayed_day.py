@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/unit/capacity"))
-from virtual_service import LONG, WARM, VirtualService  # type: ignore[import-not-found]
+from virtual_service import LONG, WARM, VirtualService, drawn_limit  # type: ignore[import-not-found]
 
 Array = NDArray[np.float64]
 KINDS = ("cores", "lock", "pool", "delay", "growing")
@@ -68,7 +68,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedTimes:
     """Of each request, s: when it came and was answered, and from when to when it held a core."""
 
     came_s: Array
@@ -78,7 +78,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Counters:
+class ScrapedCounters:
     """Since the start of the day, at `at_s` (n,): `answers`, `seconds` of their response times, `within` (buckets, n) of `LE_S`, and
     `busy_s` of the CPU."""
 
@@ -103,17 +103,17 @@ class ReplayedService(VirtualService):  # type: ignore[misc]
             return float(self.workers / first_s)
         return closed_throughput(self.workers, first_s, self.then_s, self.seconds)
 
-    def served(self, arrivals: Array, random: np.random.Generator, longer: Array | float = 1.0) -> Served:
+    def served(self, arrivals: Array, random: np.random.Generator, longer: Array | float = 1.0) -> ServedTimes:
         """`longer`: by what the workers' own time of each is multiplied."""
         own = self.service_s * self._drawn(random, len(arrivals)) * longer
         then = random.exponential(self.then_s, len(arrivals)) if self.then_s else None
         left = self._leaving(arrivals, own, then)
         if then is not None:  # when it began is not told; its CPU time counts when it leaves
-            return Served(arrivals, left + self.delay_s, left - own, left)
+            return ServedTimes(arrivals, left + self.delay_s, left - own, left)
         free = np.concatenate([np.full(self.workers, -np.inf), np.sort(left)])[: len(left)]
-        return Served(arrivals, left + self.delay_s, np.maximum(arrivals, free), left)
+        return ServedTimes(arrivals, left + self.delay_s, np.maximum(arrivals, free), left)
 
-    def counters(self, served: Served, day: Day, first_s: float) -> Counters:
+    def counters(self, served: ServedTimes, day: Day, first_s: float) -> ScrapedCounters:
         """Every 15 s of the day, from `first_s` on."""
         at = first_s + np.arange(round(DAY_S / SCRAPE_S)) * SCRAPE_S / day.compress
         took = served.answered_s - served.came_s
@@ -122,7 +122,7 @@ class ReplayedService(VirtualService):  # type: ignore[misc]
         seconds = np.concatenate([[0.0], np.cumsum(took[order])])[answers]
         within = [np.searchsorted(np.sort(served.answered_s[took <= le]), at, side="right") for le in LE_S]
         busy = busy_until(at, served.begun_s, served.ended_s) + self.other_work * self.workers * at
-        return Counters(at, answers.astype(float), seconds, np.array(within, float), busy)
+        return ScrapedCounters(at, answers.astype(float), seconds, np.array(within, float), busy)
 
     def mean_response_s(self, rate_per_s: float) -> tuple[float, float]:
         """At a constant rate, by long runs, and its standard error."""
@@ -159,16 +159,7 @@ def drawn(seed: int, kinds: Sequence[str] = KINDS) -> tuple[str, ReplayedService
     kind = kinds[seed % len(kinds)]
     time_s = float(np.exp(random.uniform(np.log(2e-3), np.log(20e-3))))
     given: dict[str, Any] = {"service_s": time_s, "law": str(random.choice(LAWS)), "delay_s": 0.0003}
-    if kind == "cores":
-        given |= {"workers": int(random.choice([1, 2, 4, 8]))}
-    elif kind == "delay":
-        given |= {"workers": int(random.choice([1, 2, 4])), "delay_s": time_s * float(random.uniform(1, 5))}
-    elif kind == "lock":
-        given |= {"workers": int(random.choice([8, 16])), "then_s": time_s / float(random.uniform(1, 3))}
-    elif kind == "pool":
-        given |= {"workers": 32, "seconds": int(random.choice([2, 4])), "then_s": time_s * float(random.uniform(2, 5))}
-    else:
-        given |= {"workers": int(random.choice([2, 4, 8])), "grows": float(random.uniform(0.2, 0.6))}
+    given |= drawn_limit(kind, time_s, random)
     service = ReplayedService(Path(), seed=seed, other_work=float(random.choice(OTHER_WORK)), **given)
     peak = float(random.uniform(*PEAK)) * service.saturation_per_s
     night, late = random.uniform(*NIGHT), random.uniform(0, 1)

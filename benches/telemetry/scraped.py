@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from replayed_day import DAY_S, LE_S, SCRAPE_S, Array, Counters, Day, ReplayedService  # type: ignore[import-not-found]
+from replayed_day import DAY_S, LE_S, SCRAPE_S, Array, Day, ReplayedService, ScrapedCounters  # type: ignore[import-not-found]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/unit/observe"))
 from prometheus_data import prometheus  # type: ignore[import-not-found]
@@ -44,7 +44,7 @@ class RecordedDay:
     requests: int
 
 
-def open_metrics(seen: Counters, start_s: float, restart_at: int, gap: range) -> str:
+def open_metrics(seen: ScrapedCounters, start_s: float, restart_at: int, gap: range) -> str:
     """`restart_at`: the first scrape after the restart."""
     kept = [i for i in range(len(seen.at_s)) if i not in gap]
     lines: list[str] = []

@@ -36,7 +36,7 @@ NOTE = "Runs with the most users: means of the repetitions, with the smallest an
 
 
 @dataclass(frozen=True)
-class CountedRun:
+class RunWithMisses:
     """`missed`: core → misses of its last-level cache, 1/s."""
 
     run: RunFolder
@@ -57,7 +57,7 @@ class CountedRun:
         return sum(value for name, value in self.demands.demands_s.items() if name != CLIENT)
 
 
-Pair = tuple[CountedRun, CountedRun]
+Pair = tuple[RunWithMisses, RunWithMisses]
 
 
 def misses_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
@@ -83,10 +83,12 @@ def misses_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
     return Analysis(tuple(lines), (Section("Cache misses", "", tuple(blocks)),))
 
 
-def counted_runs(runs: Sequence[RunFolder]) -> list[CountedRun]:
+def counted_runs(runs: Sequence[RunFolder]) -> list[RunWithMisses]:
     """The valid ones that have counted misses."""
     return [
-        CountedRun(run, missed, tier_demands(run)) for run in runs if run.manifest["valid"] and (missed := _missed(run))
+        RunWithMisses(run, missed, tier_demands(run))
+        for run in runs
+        if run.manifest["valid"] and (missed := _missed(run))
     ]
 
 
@@ -98,10 +100,10 @@ def _missed(run: RunFolder) -> dict[int, float]:
     return {int(station.removeprefix("core ")): value for station, value in rows}
 
 
-def by_cores(runs: Sequence[CountedRun]) -> Iterator[Figure]:
+def by_cores(runs: Sequence[RunWithMisses]) -> Iterator[Figure]:
     """All misses by the number of cores; those of each core where `COMPARED` were run."""
     most = max((one.run.manifest["factors"]["users"] for one in runs), default=0)
-    of: dict[int, list[CountedRun]] = {}
+    of: dict[int, list[RunWithMisses]] = {}
     for one in runs:
         if one.run.manifest["factors"]["users"] == most:
             of.setdefault(int(one.run.manifest["factors"]["cores"]), []).append(one)
@@ -118,7 +120,7 @@ def by_cores(runs: Sequence[CountedRun]) -> Iterator[Figure]:
             yield _of_each_core(few, many, of)
 
 
-def _of_each_core(few: int, many: int, of: Mapping[int, Sequence[CountedRun]]) -> Figure:
+def _of_each_core(few: int, many: int, of: Mapping[int, Sequence[RunWithMisses]]) -> Figure:
     numbers = sorted({core for n in (few, many) for one in of[n] for core in one.missed})
     series = tuple(
         Series(
@@ -131,9 +133,9 @@ def _of_each_core(few: int, many: int, of: Mapping[int, Sequence[CountedRun]]) -
     return Figure(f"misses-{few}-{many}", title, "core", UNIT, series, NOTE, x_names=names)
 
 
-def _pairs(runs: Sequence[CountedRun], factor: str, values: Sequence[Any]) -> list[Pair]:
+def _pairs(runs: Sequence[RunWithMisses], factor: str, values: Sequence[Any]) -> list[Pair]:
     """Runs that differ in the factor alone, of the first value and of the second."""
-    by_value: list[dict[str, CountedRun]] = [{}, {}]
+    by_value: list[dict[str, RunWithMisses]] = [{}, {}]
     for one in runs:
         factors = dict(one.run.manifest["factors"])
         value = factors.pop(factor)
@@ -145,7 +147,7 @@ def _pairs(runs: Sequence[CountedRun], factor: str, values: Sequence[Any]) -> li
 def mapping_ratios(pairs: Sequence[Pair]) -> dict[str, TestedEstimate]:
     """How many times the second has what the first has: throughput, busy cores, misses of all and of each core that all runs used."""
     cores = sorted(set.intersection(*(set(one.missed) for pair in pairs for one in pair)))
-    what: dict[str, Callable[[CountedRun], float]] = {
+    what: dict[str, Callable[[RunWithMisses], float]] = {
         "throughput": lambda one: one.demands.per_s,
         "busy share of the cores": lambda one: one.demands.utilisation,
         "misses": lambda one: one.all_missed,
@@ -158,7 +160,7 @@ def mapping_ratios(pairs: Sequence[Pair]) -> dict[str, TestedEstimate]:
     }
 
 
-def _of_core(core: int) -> Callable[[CountedRun], float]:
+def _of_core(core: int) -> Callable[[RunWithMisses], float]:
     return lambda one: one.missed[core]
 
 

@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 
-from sojourn.plan import BalanceLevel, balance
+from sojourn.plan import NestedLevel, balance
 from sojourn.report import Figure, Series
 from sojourn_cases.storage.costs import cost_per_io
 from sojourn_cases.storage.costs.cost_per_io import background_of, loaded, unmarked
@@ -76,7 +76,7 @@ def levels_figure(items: int) -> Figure:
         for m in lanes
     ]
     frames = [one / (DEVIATION / math.sqrt(FRAMES) / FRAME_DEVIATION) for one in whole]
-    below = [BalanceLevel(LANES, FRAMES, FRAME_DEVIATION)]
+    below = [NestedLevel(LANES, FRAMES, FRAME_DEVIATION)]
     both = [
         balance(m // LANES, items=items, item_mean=EXCHANGE, item_deviation=DEVIATION, levels=below)
         .levels[-1]

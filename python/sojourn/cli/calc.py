@@ -17,7 +17,7 @@ from sojourn.narrow_tables import WidthAwareTable
 from sojourn.units import duration_s, levels, per_second, percent, seconds
 
 if TYPE_CHECKING:
-    from sojourn.plan import BalanceLevel
+    from sojourn.plan import NestedLevel
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -150,13 +150,13 @@ def balance(
         console().print(line, markup=False, soft_wrap=True)
 
 
-def _level(text: str) -> BalanceLevel:
+def _level(text: str) -> NestedLevel:
     """CENTRES:PIECES:DEVIATION."""
-    from sojourn.plan import BalanceLevel
+    from sojourn.plan import NestedLevel
 
     try:
         centres, pieces, deviation = text.split(":")
-        return BalanceLevel(int(centres), float(pieces), float(deviation))
+        return NestedLevel(int(centres), float(pieces), float(deviation))
     except ValueError:
         raise InputError(repr(text), "--nested-level", "give CENTRES:PIECES:DEVIATION, as 4:11:6") from None
 

@@ -2,7 +2,7 @@
 
 from sojourn.plan.balance import balance as balance
 from sojourn.plan.merge import merge as merge
-from sojourn.plan.nested_balance import BalanceLevel as BalanceLevel
+from sojourn.plan.nested_balance import NestedLevel as NestedLevel
 from sojourn.plan.piece_sizes import piece_sizes as piece_sizes
 from sojourn.plan.plan import plan as plan
 from sojourn.plan.plan_result import Plan as Plan

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 
 from sojourn.errors import InputError
 from sojourn.former_keyword import former_field, former_keyword
-from sojourn.plan.nested_balance import BalanceLevel, LevelBalance, nested_balance
+from sojourn.plan.nested_balance import BusiestOnLevel, NestedLevel, nested_balance
 from sojourn.solve.expected_maximum import busiest_load, imbalance, normal_maximum
 
 MOST = 10_000_000
@@ -68,7 +68,7 @@ class Balance:
     break_even_piece_deviation: float
     piece_deviation: float | None
     excess_ratio: float | None
-    levels: tuple[LevelBalance, ...] = ()
+    levels: tuple[BusiestOnLevel, ...] = ()
 
 
 @former_keyword(
@@ -76,7 +76,7 @@ class Balance:
 )
 def balance(
     centres: int, *, items: float | None = None, item_mean: float = 1.0, item_deviation: float = 0.5, pieces_per_item: int = 1,
-    piece_deviation: float | None = None, levels: Sequence[BalanceLevel] = (),
+    piece_deviation: float | None = None, levels: Sequence[NestedLevel] = (),
 ) -> Balance:  # fmt: skip
     """`centres` and `pieces_per_item` whole numbers of 1 or more; `items` > 0 (None: 16 a centre), `item_mean` > 0, `item_deviation` >= 0
     in its unit, `piece_deviation` > 0; `levels`: what each centre deals out further to centres of its own, and so on. Raises InputError."""
@@ -107,5 +107,5 @@ def balance(
         float(busiest_load(n, centres, mean=mean, deviation=deviation, assignment="random")),
         float(imbalance(n, centres, mean=mean, deviation=deviation, assignment="random")),
         break_even, piece_deviation, None if piece_deviation is None else float(np.divide(break_even, piece_deviation)),
-        nested_balance([BalanceLevel(int(centres), 1.0, deviation), *levels], n, mean) if levels else (),
+        nested_balance([NestedLevel(int(centres), 1.0, deviation), *levels], n, mean) if levels else (),
     )  # fmt: skip

@@ -35,7 +35,7 @@ REACH = 9.0  # standard deviations; beyond are 1e-19 of a normal variable
 
 
 @dataclass(frozen=True)
-class BalanceLevel:
+class NestedLevel:
     """`centres` within each centre of the level before; `pieces_per_piece` of what is dealt out there, each of standard deviation
     `piece_deviation`."""
 
@@ -45,7 +45,7 @@ class BalanceLevel:
 
 
 @dataclass(frozen=True)
-class LevelBalance:
+class BusiestOnLevel:
     """Of one level: all `centres` on it, the mean load of one, and the busiest of them; loads in the unit of an item."""
 
     centres: int
@@ -56,7 +56,7 @@ class LevelBalance:
     busiest_over_mean: float
 
 
-def nested_balance(levels: Sequence[BalanceLevel], items: float, item_mean: float) -> tuple[LevelBalance, ...]:
+def nested_balance(levels: Sequence[NestedLevel], items: float, item_mean: float) -> tuple[BusiestOnLevel, ...]:
     """The busiest of each level, from the first to the last. Raises InputError where pieces differ more than what they are pieces of."""
     for before, one in pairwise(levels):
         if one.pieces_per_piece * one.piece_deviation**2 > before.piece_deviation**2 * (1 + 1e-9):
@@ -70,16 +70,16 @@ def nested_balance(levels: Sequence[BalanceLevel], items: float, item_mean: floa
     return tuple(_level(levels[: k + 1], items, item_mean) for k in range(len(levels)))
 
 
-def _level(levels: Sequence[BalanceLevel], items: float, item_mean: float) -> LevelBalance:
+def _level(levels: Sequence[NestedLevel], items: float, item_mean: float) -> BusiestOnLevel:
     """Of the last of these levels."""
     centres = math.prod(one.centres for one in levels)
     mean = items * item_mean / centres
     excess = _expected_maximum(deviations(levels, items), [one.centres for one in levels])
     pieces = math.prod(one.pieces_per_piece for one in levels)
-    return LevelBalance(centres, pieces, levels[-1].piece_deviation, mean, mean + excess, excess / mean)
+    return BusiestOnLevel(centres, pieces, levels[-1].piece_deviation, mean, mean + excess, excess / mean)
 
 
-def deviations(levels: Sequence[BalanceLevel], items: float) -> list[float]:
+def deviations(levels: Sequence[NestedLevel], items: float) -> list[float]:
     """Of what the centres below a centre of each level share, in the load of a last one."""
     found, pieces, above = [], 1.0, 1
     for one, below in zip(levels, [*levels[1:], None], strict=True):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -172,3 +173,18 @@ class VirtualService:
 def figure_of(figure: str, times_s: np.ndarray) -> float:
     """`mean` or `pQ`, s."""
     return float(times_s.mean() if figure == "mean" else np.quantile(times_s, float(figure[1:]) / 100))
+
+
+def drawn_limit(kind: str, service_s: float, random: np.random.Generator) -> dict[str, Any]:
+    """What limits a service of that kind of the benches, as arguments of `VirtualService`: workers behind nothing (`cores`) or a constant
+    delay, a lock, a pool of connections, or times that grow (any other kind)."""
+    if kind == "cores":
+        return {"workers": int(random.choice([1, 2, 4, 8])), "delay_s": 0.0003}
+    if kind == "delay":
+        return {"workers": int(random.choice([1, 2, 4])), "delay_s": service_s * float(random.uniform(1, 5))}
+    if kind == "lock":
+        return {"workers": int(random.choice([8, 16])), "then_s": service_s / float(random.uniform(1, 3))}
+    if kind == "pool":
+        seconds = int(random.choice([2, 4]))
+        return {"workers": 32, "seconds": seconds, "then_s": service_s * float(random.uniform(2, 5))}
+    return {"workers": int(random.choice([2, 4, 8])), "grows": float(random.uniform(0.2, 0.6))}

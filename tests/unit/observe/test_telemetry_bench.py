@@ -85,7 +85,7 @@ def test_twenty_per_cent_more_is_in_the_cpu_time_from_then_on(bench) -> None:  #
 def test_text_of_a_day_with_a_restart_and_a_gap(bench) -> None:  # type: ignore[no-untyped-def]
     scraped = bench("scraped")
     values = np.array([10.0, 20.0, 30.0, 40.0])
-    seen = sys.modules["replayed_day"].Counters(
+    seen = sys.modules["replayed_day"].ScrapedCounters(
         np.arange(4.0), values, values / 10, np.tile(values, (8, 1)), values / 2
     )
     lines = scraped.open_metrics(seen, 1000.0, 2, range(3, 4)).splitlines()

@@ -10,7 +10,7 @@ import pytest
 import sojourn as sj
 from sojourn.query import query
 from sojourn.query.query import as_source
-from sojourn.query.sources.law_by_batches import LawByBatches
+from sojourn.query.sources.batch_means_law import BatchMeansLaw
 from sojourn.simulate.simulated_run import as_run
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/same-objective-elsewhere.md"
@@ -40,7 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> sj.RunFolder:
 @pytest.fixture(scope="module")
 def times_s(run: sj.RunFolder) -> np.ndarray:
     law = as_source(run).time("response_time", "", "")
-    assert isinstance(law, LawByBatches)
+    assert isinstance(law, BatchMeansLaw)
     return np.sort(law.observations()[0])
 
 

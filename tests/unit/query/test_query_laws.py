@@ -10,9 +10,9 @@ from query_golden import model
 from scipy import stats
 
 from sojourn.query import query
+from sojourn.query.sources.batch_means_law import BATCHES
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.convolved import convolved
-from sojourn.query.sources.law_by_batches import BATCHES
 from sojourn.query.sources.ranked_times import RankedTimes
 from sojourn.query.sources.share_interval import share_of
 from sojourn.query.sources.simulated import SimulatedSource

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sojourn.query.sources.law_by_batches import BATCHES, LawByBatches
+from sojourn.query.sources.batch_means_law import BATCHES, BatchMeansLaw
 from sojourn.query.values import Array, Span, Whole
 
 ROUNDED = 1e-9  # of a weight
 
 
 @dataclass(frozen=True)
-class BatchedLaw(LawByBatches):
+class BatchedLaw(BatchMeansLaw):
     """Observations uniform between `low` and `high` (the same number: a point), each with a weight, in one of `batches` batches
     of time. Infinite ones never happened."""
 

@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from sojourn.errors import SourceRefused
+from sojourn.query.sources.batch_means_law import BatchMeansLaw
 from sojourn.query.sources.batched import BatchedLaw
-from sojourn.query.sources.law_by_batches import LawByBatches
 from sojourn.query.sources.share_interval import RARE, each_of, needed, share_of, wider_share
 from sojourn.query.values import Array, Estimate, Law, Span, Whole
 from sojourn.stats.batch_means import IntervalEstimate, around
@@ -144,7 +144,7 @@ class ConvolvedLaw:
 def convolved(a: Law, b: Law) -> Law:
     """Raises SourceRefused for anything but two records of times that always ended."""
     for one in (a, b):
-        if not isinstance(one, LawByBatches) or (isinstance(one, BatchedLaw) and one.discrete):
+        if not isinstance(one, BatchMeansLaw) or (isinstance(one, BatchedLaw) and one.discrete):
             raise SourceRefused("convolve of more than two times", "query", "convolve two times that were recorded")
         if not one.always() or not one.count():
             raise SourceRefused(
@@ -153,7 +153,7 @@ def convolved(a: Law, b: Law) -> Law:
                 "ask for a probability of each",
             )
         one.enough()
-    assert isinstance(a, LawByBatches) and isinstance(b, LawByBatches)
+    assert isinstance(a, BatchMeansLaw) and isinstance(b, BatchMeansLaw)
     seen = [one.observations() for one in (a, b)]
     first, second = (_sample(*own, len(one.totals())) for own, one in zip(seen, (a, b), strict=True))
     return ConvolvedLaw(first, second, min(len(own[0]) for own in seen), max(a.spent_s, b.spent_s))

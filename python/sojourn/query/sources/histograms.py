@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.errors import RunFolderError
+from sojourn.query.sources.batch_means_law import BATCHES
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.convolved import convolved
-from sojourn.query.sources.law_by_batches import BATCHES
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
 from sojourn.query.values import Estimate, Events, Law

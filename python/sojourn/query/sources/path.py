@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sojourn.errors import SourceRefused
 from sojourn.file_errors import meant
 from sojourn.query.nodes import StateFunction
+from sojourn.query.sources.batch_means_law import BATCHES, LEAST
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.counted import counted, entries, happened, kept, stays
-from sojourn.query.sources.law_by_batches import BATCHES, LEAST
 from sojourn.query.sources.ranked_times import RankedTimes
 from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source

@@ -13,14 +13,14 @@ from typing import Literal
 
 import numpy as np
 
-from sojourn.query.sources.law_by_batches import BATCHES, LawByBatches
+from sojourn.query.sources.batch_means_law import BATCHES, BatchMeansLaw
 from sojourn.query.values import Array, Span, Whole
 
 MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)  # all bits but the sign
 
 
 @dataclass(frozen=True)
-class RankedTimes(LawByBatches):
+class RankedTimes(BatchMeansLaw):
     """`parts`: the times of each batch in ascending order; infinite ones never happened."""
 
     parts: tuple[Array, ...]

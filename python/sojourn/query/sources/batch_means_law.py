@@ -32,7 +32,7 @@ SLOW, ENOUGH_SLOW = 0.01, 1000
 GRID, REACH = 61, 3.0  # times at which a quantile's interval is looked for, and how far, in half-widths
 
 
-class LawByBatches(ABC):
+class BatchMeansLaw(ABC):
     """What is known of a time or number by batches (B). `of_finite`: moments are of those that happened; else refused where one did not.
     `dropped`: share of starts whose end was not seen."""
 
