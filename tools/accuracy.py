@@ -21,9 +21,13 @@ PAGE = ROOT / "docs/explain/accuracy.md"
 FIGURE = ROOT / "docs/explain/coverage.svg"
 README = ROOT / "README.md"
 COMMAND = "python tools/accuracy.py"
+SINCE = "27 November, 05:20"
 LEVEL = 0.9
 WEB = ("response_time", "saturation_rate")  # the throughput of an open load is the rate that was asked for
 CLOSED = ("response_time", "throughput")
+FROM_MODERATE_RATES = tuple(
+    f"services/{day}/raw.csv" for day in ("2026-11-26-twice", "2026-11-26-others", "2026-11-27-others")
+)
 LEVELS_OF = BENCHES / "kv/recorded/2026-11-26-seed-72/blind-levels.csv"  # the only record with more than one level
 
 
@@ -38,7 +42,7 @@ class PredictionSet:
     short: str
     """The name in the figure."""
     present: bool = False
-    """Predicted since intervals were last changed (26 November, 09:50)."""
+    """Predicted since the fit was last changed (SINCE)."""
     all_runs: tuple[int, int] | None = None
     """Inside and values with the runs that are not valid, counted when it was recorded; None: the files have them, or nobody counted."""
 
@@ -54,6 +58,8 @@ class Coverage:
     errors: dict[str, float]
     half_width: float
     all_runs: tuple[int, int] | None
+    unanswered: int = 0
+    """Values for which the fit was refused, so that there is no interval; in no other count."""
 
     @property
     def share(self) -> float:
@@ -81,12 +87,20 @@ SOURCES = (
             *(f"blind/kv-2026-11-22-second/seed-{n}/validation.csv" for n in (20261130, 20261201))),
            "with cores as placed", CLOSED, "middleware, 60, earlier fits"),
     PredictionSet("six configurations of a message service, 26 November, by model files",
-           ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit", present=True),
+           ("blind/messages-2026-11-26/seed-91/validation.csv",), "batching", CLOSED, "message service, 6, later fit"),
     PredictionSet("eight loads of a three-tier site on two cores, fitted to runs on one core, 26 November",
-           ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores", present=True),
+           ("ntier/recorded/2026-11-26-seed-91/validation.csv",), "averaged", CLOSED, "three-tier site, two cores"),
     PredictionSet("36 new configurations of a message service on PostgreSQL",
            (*(f"blind/messages-2026-11-22/seed-{n}/validation.csv" for n in (20261124, 20261127)),
             "blind/messages-2026-11-22-second/seed-20261202/validation.csv"), "usl", CLOSED, "message service, 36"),
+    PredictionSet("sixteen small services from four moderate rates, 26 and 27 November, by `fit --model auto`",
+           FROM_MODERATE_RATES, "auto", WEB, "16 services, auto, earlier fits"),
+    PredictionSet("the same measured values, by models written for each service before",
+           FROM_MODERATE_RATES, "own", WEB, "16 services, own, earlier fits"),
+    PredictionSet("nine of these services on new runs, 27 November, by `fit --model auto`",
+           ("services/2026-11-27-others-after/raw.csv",), "auto", WEB, "9 services, auto, present fit", present=True),
+    PredictionSet("the same measured values, by models written for each service before",
+           ("services/2026-11-27-others-after/raw.csv",), "own", WEB, "9 services, own, present fit", present=True),
 )  # fmt: skip
 
 
@@ -121,19 +135,21 @@ def counted(source: PredictionSet) -> Coverage:
     """What the records say of one kind of predictions."""
     if source.files[0].endswith(".json"):
         return _of_json(source)
-    every = pl.concat([values(BENCHES / name, source) for name in source.files])
+    asked = pl.concat([values(BENCHES / name, source) for name in source.files])
+    every = asked.filter("answered")
     rows = every.filter("counts")
     of = {metric: rows.filter(pl.col("metric") == metric) for metric in source.metrics}
     errors = {metric: median(own["error"]) for metric, own in of.items()}
     with_all = None if BENCHES / source.files[0] == LEVELS_OF else (every["inside"].sum(), every.height)
     return Coverage(
-        source, rows["inside"].sum(), rows.height, errors, median(of["response_time"]["half_width"]), with_all
-    )
+        source, rows["inside"].sum(), rows.height, errors, median(of["response_time"]["half_width"]), with_all,
+        asked.height - every.height,
+    )  # fmt: skip
 
 
 def values(path: Path, source: PredictionSet) -> pl.DataFrame:
-    """Metric, inside, |predicted / measured - 1| and half-width over predicted of each value, whose run `counts`, as it is valid. Infinite
-    where it was wrongly called saturated, and where an interval has no upper end."""
+    """Of each value: metric, whether it is `answered` (has an interval), whether its run `counts` (is valid), inside, |predicted / measured
+    - 1|, half-width over predicted. Infinite where it was wrongly called saturated, and where an interval has no upper end."""
     rows = pl.read_csv(path, infer_schema_length=None)
     if "level" in rows.columns:  # valid runs alone
         rows = rows.filter(pl.col("level") == LEVEL).with_columns(counts=pl.lit(True))
@@ -144,8 +160,10 @@ def values(path: Path, source: PredictionSet) -> pl.DataFrame:
         rows = rows.filter(pl.col("kind") == "blind")
     rows = rows.filter(pl.col("metric").is_in(source.metrics))
     low, high = ends()
+    answered = pl.any_horizontal(pl.col(name).is_not_null() for name in ("predicted", "low", "high"))
     return rows.select(
-        "metric", "counts", inside=is_inside(), error=(pl.col("predicted") / pl.col("measured") - 1).abs().fill_null(inf),
+        "metric", "counts", answered=answered, inside=is_inside(),
+        error=(pl.col("predicted") / pl.col("measured") - 1).abs().fill_null(inf),
         half_width=((high - low) / 2 / pl.col("predicted")).fill_null(inf),
     )  # fmt: skip
 
@@ -189,6 +207,7 @@ def total(sets: Iterable[Coverage]) -> tuple[int, int]:
 def sentence(sets: Sequence[Coverage]) -> str:
     inside, of = total(sets)
     earlier = sum(one.of for one in sets if not one.source.present)
+    now = sum(one.inside for one in sets if one.source.present)
     least = min(sets, key=lambda one: one.share)
     errors = [one.errors["response_time"] for one in sets]
     widths = [one.half_width for one in sets]
@@ -196,8 +215,8 @@ def sentence(sets: Sequence[Coverage]) -> str:
     return (
         f"Of {of} values that were predicted before they were measured, **{inside} ({share(inside, of)}) lie in their "
         f"90 % intervals**. In the worst of the {len(sets)} sets, {100 * least.share:.0f} % of the values lie in their intervals.\n"
-        f"Versions of sojourn from before 26 November, 09:50 made {earlier} of these {of} predictions, "
-        "so the count says little about the intervals of the present version.\n"
+        f"Versions of sojourn from before {SINCE} made {earlier} of these {of} predictions. "
+        f"Of the {of - earlier} values that the present version predicted, {now} ({share(now, of - earlier)}) lie in their intervals.\n"
         "Runs that are not valid (disturbed by other programs, or not steady) are left out of the count. If they are counted, "
         f"{all_inside} of {all_of} values ({share(all_inside, all_of)}) lie in their intervals\n"
         f"(this count is known for {told} of the sets). "
@@ -229,7 +248,8 @@ def table(sets: Sequence[Coverage]) -> str:
         kind = "saturation" if rate == "saturation_rate" else "throughput"
         links = ", ".join(f"[{n}](../../benches/{name})" for n, name in enumerate(one.source.files, 1))
         lines.append(
-            f"| {one.source.what} ({links}) | {one.inside} of {one.of} ({100 * one.share:.0f} %) "
+            f"| {one.source.what} ({links}) | {one.inside} of {one.of} ({100 * one.share:.0f} %)"
+            f"{f', {one.unanswered} more without an answer' if one.unanswered else ''} "
             f"| {'not known' if one.all_runs is None else '{} of {}'.format(*one.all_runs)} | {100 * one.half_width:.0f} % "
             f"| {percent(one.errors['response_time'])} | {kind} {percent(one.errors[rate])} |"
         )

@@ -14,7 +14,7 @@ STYLE = """
   .range { stroke: #4493f8 } .seen { fill: #4493f8 } .stated { stroke: #f0883e }
 }
 """
-WIDTH, ROW, LEFT, RIGHT = 760, 22, 250, 130
+WIDTH, ROW, LEFT, RIGHT = 780, 22, 250, 150
 SHOWN = (0.3, 1.0)  # shares on the axis
 
 
