@@ -219,7 +219,7 @@ def test_a_study_says_what_is_left_and_what_was_predicted(opened: Open, folder: 
         "2 of 4" in page.locator(".numbers").inner_text() and "nobody is at it" in page.locator(".status").inner_text()
     )
     table = page.locator("table").first.inner_text()
-    assert "16.7 ms" in table and "not yet run" in table and "no upper limit" in table  # 0.01 / (1 - 0.4)
+    assert "16.7 ms" in table and "not yet run" in table and "inside (no upper limit)" in table  # 0.01 / (1 - 0.4)
     page.get_by_text(
         "The largest error: response time at rate_per_s = 40, 16.0 ms predicted and 16.7 ms measured."
     ).wait_for()

@@ -10,7 +10,8 @@ import polars as pl
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import Analysis
 from sojourn.study.best_configuration import BestConfiguration
-from sojourn.study.evaluation import BLIND, HELD_OUT, SCHEMA, TRAINING, is_prediction
+from sojourn.study.counted_values import asked_rows
+from sojourn.study.evaluation import BLIND, HELD_OUT, SCHEMA, TRAINING
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
 from sojourn.study.predictions import Prediction
 
@@ -56,14 +57,7 @@ class StudyFindings:
     @property
     def asked(self) -> pl.DataFrame:
         """Of `blind` what says more than what was given: each is judged, or could not be."""
-        factors = {run.path.name: run.manifest["factors"] for run in self.runs}
-        rows = self.blind
-        keep = [
-            is_prediction({**row, "value": row["predicted"]}, factors.get(row["run"], {}))
-            and (row["metric"], row["predicted"]) != ("throughput", None)  # saturated: its response time says so
-            for row in rows.iter_rows(named=True)
-        ]
-        return rows.filter(pl.Series(keep, dtype=pl.Boolean))
+        return asked_rows(self.blind, {run.path.name: run.manifest["factors"] for run in self.runs})
 
     def of(self, *sections: str) -> list[RunFolder]:
         """The runs of these sections."""

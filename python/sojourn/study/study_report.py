@@ -12,6 +12,7 @@ from sojourn.measure.run_report import runs_section
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import TABLE_INDENT
+from sojourn.study.counted_values import NO_UPPER_LIMIT, CountedValues, judged_text
 from sojourn.study.evaluation import (
     BLIND,
     BLIND_AT_RATE,
@@ -68,13 +69,19 @@ def _lacking(found: StudyFindings) -> list[Section]:
 
 def _numbers(found: StudyFindings) -> tuple[tuple[str, str], ...]:
     """How many blind values were inside their intervals, and how far off the response times were."""
-    inside, known = count_inside(found.blind)
+    counted = CountedValues.of(found.asked)
     error = median_error(found.blind, "response_time")
-    asked = found.asked.height
-    note = f"; {asked - known} more were predicted, but could not be checked" if asked > known else ""
+    more = counted.asked - counted.judged
+    note = f", {counted.open_above} of them with {NO_UPPER_LIMIT}" if counted.open_above else ""
+    note += f"; {more} more were predicted, but could not be checked" if more else ""
     told_ = (
-        [(f"{inside} of {known}", f"measured values inside the intervals written before their runs{note}")]
-        if known
+        [
+            (
+                f"{counted.inside} of {counted.judged}",
+                f"measured values inside the intervals written before their runs{note}",
+            )
+        ]
+        if counted.judged
         else []
     )
     return (*told_, *([(percent(error), "median error of predicted response times")] if error is not None else []))
@@ -86,7 +93,7 @@ def _predicted(found: StudyFindings) -> list[Section]:
     factors = {run.path.name: run.manifest["factors"] for run in found.runs}
     rows = []
     for row in found.asked.iter_rows(named=True):
-        said = {True: "inside", False: "outside", None: "–"}[row["inside"]] if row["valid"] else "not valid"
+        said = judged_text(row)
         what = " ".join(filter(None, (row["metric"].replace("_", " "), row["class"])))
         unit = UNITS[row["metric"]]
         rows.append((

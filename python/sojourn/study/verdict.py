@@ -12,6 +12,7 @@ from sojourn.fit.fitted_file import NO_ERROR
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import MISFIT
 from sojourn.runs.run_folder import RunFolder
+from sojourn.study.counted_values import INSIDE, NO_UPPER_LIMIT, OUTSIDE, CountedValues, misses_first
 from sojourn.study.evaluation import (
     BLIND,
     BLIND_AT_RATE,
@@ -42,14 +43,14 @@ UNITS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
 
 
 def verdict_lines(found: StudyFindings) -> list[str]:
-    """Headline, what was fitted, each prediction with what was then measured, what analyses say, what is worth knowing."""
+    """That no model fits, headline, what was fitted, each prediction with what was measured, analyses, what is worth knowing."""
     lines = [one.headline for one in found.analyses if one.headline] + ([headline(found)] if found.runs else [])
     lines += [*_fitted(found), *_errors(found), *predicted_lines(found), *_choices(found)]
     lines += [line for one in found.analyses for line in one.lines]
     warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
     lines += [f"note: {text}" for text in warnings]
     lines += [f"not shown here: {what}" for what in found.not_shown]
-    return lines + left_out(found)
+    return misses_first(lines + left_out(found))
 
 
 def headline(found: StudyFindings) -> str:
@@ -58,15 +59,11 @@ def headline(found: StudyFindings) -> str:
     ran = f"{valid} of {len(found.runs)} runs are valid"
     if found.predicted is None:
         return ran
-    (inside, known), asked = count_inside(found.blind), found.asked.height
-    intervals = f"the {percent(found.predicted['level'], 0)} intervals that were written before they were run"
-    held = f"{inside} of {known} measured values lie in {intervals}"
-    if known < asked:
-        held = f"{known} of {asked} predicted values could be checked, {inside} inside {intervals}"
+    counted = CountedValues.of(found.asked)
     parts = error_texts([found.blind])
-    if not parts and not known:
-        return f"none of {asked} predicted values could be checked; {ran}"
-    return "; ".join([*([held] if known else []), *parts])
+    if not parts and not counted.judged:
+        return f"none of {counted.asked} predicted values could be checked; {ran}"
+    return "; ".join(filter(None, [counted.text(found.predicted["level"]), *parts]))
 
 
 def error_texts(fits: Sequence[pl.DataFrame], metrics: Sequence[str] = METRICS, ends: bool = False) -> list[str]:
@@ -250,7 +247,10 @@ def _seen(run: Mapping[str, Any], unit: str) -> str:
     value = quantity(run["measured"], unit)
     if not run["valid"]:
         return f"{value} in a run that is not valid"
-    return value if run["inside"] is None else f"{value} ({'inside' if run['inside'] else 'outside'})"
+    if run["inside"] is None:
+        return value
+    limit = f", {NO_UPPER_LIMIT}" if run["inside"] and run["high"] is None else ""
+    return f"{value} ({INSIDE if run['inside'] else OUTSIDE}{limit})"
 
 
 def factors_text(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sojourn.study.counted_values import is_misfit
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.verdict import headline, left_out, predicted_lines
 
@@ -11,15 +12,16 @@ MOST = 5  # lines, beside those that name the files
 
 
 def end_lines(found: StudyFindings, verdict: Sequence[str]) -> list[str]:
-    """Of a study that predicts at most five lines: the answers, how many measured values lie in their intervals and the errors, which model
-    was taken, single predictions, and what is missing. Of others the whole `verdict`, which is short."""
+    """Of a study that predicts at most five lines: that no model fits, the answers, how many measured values lie in their intervals and
+    the errors, which model was taken, single predictions, and what is missing. Of others the whole `verdict`, which is short."""
     if found.predicted is None or len(verdict) <= MOST:
         return list(verdict)
-    answers = [*(one.headline for one in found.analyses if one.headline), headline(found)]
+    misfits = [line for line in verdict if is_misfit(line)]
+    answers = [*misfits, *(one.headline for one in found.analyses if one.headline), headline(found)]
     missing = [f"not shown here: {'; '.join(found.not_shown)}"] if found.not_shown else []
     missing += left_out(found)[:1]
     analysed = [line for one in found.analyses for line in one.lines if not line.startswith(" ")]
-    taken = found.why.splitlines()
+    taken = [line for line in found.why.splitlines() if line not in misfits]
     more = [
         *taken[:1],
         *predicted_lines(found)[1:],

@@ -6,19 +6,23 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import polars as pl
+
 from sojourn.errors import InputError, SojournError
 from sojourn.files.reading import read_json
 from sojourn.runs.run_folder import RunFolder
-from sojourn.ui.run_answers import rows
+from sojourn.study.counted_values import CountedValues, asked_rows, is_misfit, judged_text, misses_first
+from sojourn.study.evaluation import evaluated, is_prediction
+from sojourn.units import USUAL_LEVEL
 
-METRICS = ("response_time", "throughput")
-MOST_RUNS, MOST_PREDICTIONS = 2000, 300
+METRICS = {"response_time": "s", "throughput": "1/s", "saturation_rate": "1/s"}
+MOST_RUNS, MOST_PREDICTIONS, MOST_LINES = 2000, 300, 20
 LAST_GAPS, INTERRUPTED_S = 3, 600.0  # between runs, that count for the time left; from where on nobody was at the study
 REMEDY = "give the folder of a study"
 
@@ -32,14 +36,15 @@ def progress(path: str, inside: Mapping[str, str]) -> dict[str, Any]:
     planned = state.get("planned")
     planned = int(planned) if isinstance(planned, int) and 0 < planned < 1_000_000 else None
     finished = state.get("finished") is True
+    verdict = misses_first([_text(line) for line in _list(state.get("verdict"))])[:MOST_LINES]
     complete = [one for one in told if one["status"] == "complete"]
     live = not finished and _is_held(folder)
     left = max(planned - len(complete), 0) if planned else None
     return {
         "name": _name(state.get("plan")) or folder.name, "finished": finished, "live": live, "planned": planned,
         "complete": len(complete), "left_s": _left_s(complete, left) if left and live else None,
-        "invalid": sum(one["valid"] is False for one in complete), "verdict": [_text(line) for line in _list(state.get("verdict"))][:20],
-        "runs": told, "predictions": _predictions(folder, complete, inside),
+        "invalid": sum(one["valid"] is False for one in complete), "verdict": verdict, "misfits": sum(map(is_misfit, verdict)),
+        "runs": told, **_predictions(folder, complete, inside),
     }  # fmt: skip
 
 
@@ -81,39 +86,49 @@ def _run(name: str, path: Path) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _predictions(
-    folder: Path, complete: Sequence[Mapping[str, Any]], inside: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Each predicted configuration: its numbers with intervals, and the mean of what its runs measured, None where it is not yet run."""
-    if not (folder / "predictions.json").is_file():
-        return []
-    found = []
-    for one in _list(_table(folder / "predictions.json").get("configurations"))[:MOST_PREDICTIONS]:
-        if not isinstance(one, dict):
-            continue
-        factors = one.get("factors") if isinstance(one.get("factors"), dict) else {}
-        measured = [
-            run["name"] for run in complete if (run["section"], run["factors"]) == (one.get("section"), factors)
-        ]
-        told = rows({name: inside[name] for name in measured}, [])["rows"]
-        keys = {"response_time": "response_s", "throughput": "throughput_per_s"}
-        numbers = []
-        for row in _list(one.get("rows")):
-            if (
-                isinstance(row, dict)
-                and row.get("metric") in METRICS
-                and not row.get("station")
-                and not row.get("class")
-            ):
-                own = [run[keys[row["metric"]]] for run in told if run.get(keys[row["metric"]]) is not None]
-                numbers.append(
-                    {"metric": row["metric"], **{k: _number(row.get(k)) for k in ("value", "low", "high")},
-                     "unit": "s" if row["metric"] == "response_time" else "1/s", "measured": fmean(own) if own else None}
-                )  # fmt: skip
-        found.append(
-            {"section": _text(one.get("section")), "factors": factors, "runs": len(measured), "numbers": numbers}
-        )
-    return found
+def _predictions(folder: Path, complete: Sequence[Mapping[str, Any]], inside: Mapping[str, str]) -> dict[str, Any]:
+    """What was predicted, as the study judges it: a row for each run and number, and for each number of a configuration that is not yet
+    run; and the study's own count."""
+    told = _table(folder / "predictions.json") if (folder / "predictions.json").is_file() else {}
+    configurations = [_configuration(one) for one in _list(told.get("configurations"))[:MOST_PREDICTIONS]]
+    wanted = [one for one in configurations if one is not None]
+    runs = [RunFolder.glance(Path(inside[run["name"]])) for run in complete]
+    factors = {run.path.name: run.manifest["factors"] for run in runs}
+    rows = asked_rows(evaluated({"configurations": wanted}, runs), factors)
+    level = _number(told.get("level")) or USUAL_LEVEL
+    counted = CountedValues.of(rows)
+    ran = [(run.manifest["section"], run.manifest["factors"]) for run in runs]
+    later = [one for one in wanted if (one["section"], one["factors"]) not in ran]
+    judged = [
+        {"factors": factors[row["run"]], "metric": row["metric"], "value": row["predicted"], "low": row["low"], "high": row["high"],
+         "unit": METRICS[row["metric"]], "measured": row["measured"], "valid": row["valid"], "inside": row["inside"],
+         "judged": judged_text(row)}
+        for row in rows.filter(pl.col("class") == "").iter_rows(named=True)
+    ]  # fmt: skip
+    return {
+        "predictions": [*judged, *(row for one in later for row in _not_yet_run(one))], "configurations": len(wanted),
+        "not_yet_run": len(later), "count": counted.to_dict(), "counted": counted.text(level),
+    }  # fmt: skip
+
+
+def _configuration(one: Any) -> dict[str, Any] | None:
+    """As `evaluated` takes it; None for what is none."""
+    if not isinstance(one, dict) or not isinstance(one.get("factors"), dict):
+        return None
+    rows = [
+        {"station": "", "class": _text(row.get("class")), "metric": row["metric"], "status": _text(row.get("status")) or "ok",
+         **{key: _number(row.get(key)) for key in ("value", "low", "high")}}
+        for row in _list(one.get("rows"))
+        if isinstance(row, dict) and row.get("metric") in METRICS and not row.get("station")
+    ]  # fmt: skip
+    return {"section": _text(one.get("section")), "factors": one["factors"], "rows": rows}
+
+
+def _not_yet_run(one: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in one["rows"]:
+        if not row["class"] and is_prediction(row, one["factors"]):
+            yield {"factors": one["factors"], "metric": row["metric"], "value": row["value"], "low": row["low"], "high": row["high"],
+                   "unit": METRICS[row["metric"]], "measured": None, "valid": None, "inside": None, "judged": "–"}  # fmt: skip
 
 
 def _table(file: Path) -> dict[str, Any]:

@@ -76,6 +76,28 @@ def test_the_headline_counts_what_was_predicted_and_not_only_what_could_be_judge
     assert told(runs[:1], rows[:1], Model())[0].startswith("1 of 1 measured values lie in the 90 % intervals")
 
 
+def test_an_interval_without_upper_limit_is_said_where_values_are_counted() -> None:
+    """0.021 s lies above 0.01 s, and nothing can lie above an interval that does not end."""
+    runs, open_ = [run("a", 10.0), run("b", 20.0)], {**ROW, "high": None, "status": "open_above"}
+    rows = [
+        evaluation.row_of(one.manifest, one.path.name, row, "shop", evaluation.BLIND, 0.021)
+        for one, row in zip(runs, [ROW, open_], strict=True)
+    ]
+    head = told(runs, rows, Model())[0]
+    assert head.startswith("2 of 2 measured values lie in") and "(1 of them with no upper limit)" in head
+
+
+def test_that_no_model_fits_is_the_first_line() -> None:
+    why = "none of 3 models fits, do not extrapolate; the nearest is shop"
+    found = findings([run("a", 10.0)], [], Model())
+    assert found.rivals is not None
+    found = replace(found, rivals=replace(found.rivals, why=why), analyses=(ANSWER,))
+    lines = verdict_lines(found)
+    assert lines[:2] == [why, "twice the rate"] and lines.count(why) == 1
+    shown = end_lines(found, [*lines, "more", "more"])
+    assert shown[:2] == [why, "twice the rate"] and shown.count(why) == 1
+
+
 def test_each_run_that_is_left_out_is_named() -> None:
     bad = [run(f"bad-{k}", 10.0, ("not stationary",)) for k in range(10)]
     lines = told([run("good", 10.0), *bad], [], Model())

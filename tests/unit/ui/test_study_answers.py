@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_folder import study
+from ui_folder import run_folder, study
 
 from sojourn.errors import InputError
 from sojourn.ui.study_answers import looked, progress
@@ -26,9 +26,19 @@ def test_what_is_there_and_what_is_predicted(tmp_path: Path) -> None:
     assert (told["name"], told["planned"], told["complete"], told["invalid"]) == ("shop", 4, 2, 0)
     assert told["live"] is False and told["finished"] is False and told["left_s"] is None
     first, second = told["predictions"]
-    assert first["runs"] == 1 and first["numbers"][0]["measured"] == pytest.approx(0.01 / (1 - 0.4))
-    assert second["runs"] == 0 and second["numbers"][0]["measured"] is None and second["numbers"][0]["value"] == 0.024
-    assert len(first["numbers"]) == 1 and first["numbers"][0]["high"] is None
+    assert first["measured"] == pytest.approx(0.01 / (1 - 0.4)) and first["high"] is None
+    assert second["measured"] is None and second["value"] == 0.024 and told["not_yet_run"] == 1
+    assert first["judged"] == "inside (no upper limit)" and second["judged"] == "–"
+    assert told["count"] == {"asked": 1, "judged": 1, "inside": 1, "open_above": 1}
+
+
+def test_a_run_that_is_not_valid_is_not_judged_and_not_counted(tmp_path: Path) -> None:
+    """25 ms at 60/s (M/M/1, 0.01 s) beside 24 ms predicted would be inside."""
+    run_folder(study(tmp_path) / "runs/rate-60", 60.0, section="sweep", valid=False, reasons=["not stationary"])
+    told = told_of(tmp_path)
+    assert told["count"] == {"asked": 2, "judged": 1, "inside": 1, "open_above": 1}
+    assert told["predictions"][1]["judged"] == "not judged: the run is not valid"
+    assert told["counted"].startswith("1 of 2 predicted values could be checked, 1 inside the 90 % intervals")
 
 
 def test_a_study_that_runs_has_its_folder_locked_and_a_time_left(tmp_path: Path) -> None:

@@ -40,13 +40,19 @@ function view(now, name) {
     now.planned && el("progress", {max: now.planned, value: Math.min(now.complete, now.planned), "aria-label": "share of the runs that is over"}),
     el("dl", {class: "numbers"}, [["runs", `${now.complete}${of}`], ["not valid", now.invalid]].map(([what, value]) => el("div", {}, el("dt", {}, what), el("dd", {}, value)))),
     running && el("p", {}, "being recorded now: ", link(at("run", running.name), running.name.split("/").pop())),
-    now.verdict.length > 0 && el("section", {class: "verdict", "aria-label": "Verdict"}, el("p", {class: "headline"}, now.verdict[0]),
-      now.verdict.length > 1 && el("details", {}, el("summary", {}, `${now.verdict.length - 1} more`), el("ul", {}, now.verdict.slice(1).map(line => el("li", {}, line))))),
-    now.predictions.length > 0 && predicted(now.predictions),
+    now.verdict.length > 0 && verdict(now),
+    now.predictions.length > 0 && predicted(now),
     now.runs.length > 0 && ran(now.runs),
     now.runs.length > 0 && el("p", {}, link(at("run", ...now.runs.filter(run => run.status === "complete").slice(0, 200).map(run => run.name)), "Report of the runs so far")),
     !now.live && !now.finished && el("p", {class: "note"}, `sojourn study goes on with it where it stopped. Its folder: ${name}`),
   ];
+}
+
+// What does not fit, and at least one more line, before the fold
+function verdict({verdict: lines, misfits, count}) {
+  const first = misfits + 1, rest = lines.slice(first), good = misfits === 0 && count.judged === count.inside;
+  return el("section", {class: good ? "verdict" : "verdict warn", "aria-label": "Verdict"}, lines.slice(0, first).map((line, k) => el("p", {class: k ? null : "headline"}, line)),
+    rest.length > 0 && el("details", {}, el("summary", {}, `${rest.length} more`), el("ul", {}, rest.map(line => el("li", {}, line)))));
 }
 
 const left = seconds => (seconds == null ? "" : seconds >= 90 ? `, about ${Math.round(seconds / 60)} min left` : `, about ${Math.round(seconds)} s left`);
@@ -68,29 +74,25 @@ function alike(list) {
 }
 const without = (made, same) => factors(Object.fromEntries(Object.entries(made).filter(([key]) => !(key in same)))) || "–";
 
-function predicted(list) {
-  const waiting = list.filter(one => one.runs === 0).length, same = alike(list.map(one => one.factors));
-  const numbers = list.flatMap(one => one.numbers.map(number => ({...number, name: number.metric.replaceAll("_", " "), at: without(one.factors, same), held: held(number), off: off(number)})));
-  const judged = numbers.filter(one => one.held !== "–"), outside = judged.filter(one => one.held === "outside");
-  const sorted = numbers.toSorted((a, b) => ORDER[a.held] - ORDER[b.held] || size(b) - size(a)), worst = numbers.toSorted((a, b) => size(b) - size(a))[0];
-  const rows = sorted.map(one => [one.at, one.name, interval(one), one.measured == null ? "not yet run" : quantity(one.measured, one.unit), error(one.off),
-    one.held === "outside" ? el("strong", {class: "bad"}, "outside") : one.held]);
-  return [el("h2", {}, `Predicted before it was run${waiting ? `, ${waiting} of ${list.length} not yet run` : ""}`),
-    judged.length > 0 && el("p", {}, `${outside.length} of ${judged.length} measured values lie outside the interval predicted for them${outside.length ? "; the table begins with them" : ""}.`),
+// As the study itself judges and counts
+function predicted(now) {
+  const same = alike(now.predictions.map(one => one.factors));
+  const numbers = now.predictions.map(one => ({...one, name: one.metric.replaceAll("_", " "), at: without(one.factors, same), off: off(one)}));
+  const sorted = numbers.toSorted((a, b) => rank(a) - rank(b) || size(b) - size(a)), worst = numbers.filter(one => one.valid).toSorted((a, b) => size(b) - size(a))[0];
+  const rows = sorted.map(one => [one.at, one.name, interval(one), one.measured == null ? one.valid == null ? "not yet run" : "–" : quantity(one.measured, one.unit),
+    one.valid === false ? "–" : error(one.off), one.judged === "outside" ? el("strong", {class: "bad"}, one.judged) : one.valid === false ? el("span", {class: "muted"}, one.judged) : one.judged]);
+  return [el("h2", {}, `Predicted before it was run${now.not_yet_run ? `, ${now.not_yet_run} of ${now.configurations} not yet run` : ""}`),
+    now.counted && el("p", {class: "counted"}, `${now.counted}.`, now.count.judged > now.count.inside && " The table begins with what lies outside."),
     worst?.off != null && el("p", {}, `The largest error: ${worst.name} at ${worst.at}, ${quantity(worst.value, worst.unit)} predicted and ${quantity(worst.measured, worst.unit)} measured.`),
     Object.keys(same).length > 0 && el("p", {class: "muted"}, `The same in all: ${factors(same)}.`),
     table("", ["configuration", "quantity", "predicted", "measured", "error", "in the interval"], rows)];
 }
 
-const ORDER = {outside: 0, inside: 1, "–": 2};
+// Misses first, what could not be judged and what is not yet run last
+const rank = one => (one.judged === "outside" ? 0 : one.inside ? 1 : one.valid === false ? 2 : 3);
 
 // Of the prediction, relative to what was measured
 const off = ({value, measured}) => (value == null || !measured ? null : value / measured - 1);
 // A half and the double are as wrong as each other
 const size = one => (one.off == null || one.off <= -1 ? 0 : Math.abs(Math.log1p(one.off)));
 const error = share => (share == null ? "–" : `${share > 0 ? "+" : ""}${percent(share)}`);
-
-function held({low, high, measured}) {
-  if (measured == null || low == null) return "–";
-  return measured >= low && (high == null || measured <= high) ? "inside" : "outside";
-}
