@@ -83,8 +83,8 @@ class EvaluatedNetworks:
     def _alike(self) -> bool:
         """Whether unknowns are of times only, and no configuration has times of its own: then they go in once for all."""
         first = self.networks[0]
-        own = all(p.startswith(("demands_s.", "service_s.")) or ".think_s" in p for p in self.paths)
-        return own and None not in self.edits and not self.formulas.targets and all(
+        own = all(p.startswith(("demands_s.", "service_s.", PART)) or ".think_s" in p for p in self.paths)
+        return own and None not in self.edits and all(
             np.array_equal(n.service_s, first.service_s) and np.array_equal(n.think_s, first.think_s)
             and n.service == first.service and n.think == first.think for n in self.networks
         )  # fmt: skip
@@ -116,7 +116,7 @@ def edit_of(model: Model, path: str) -> Edit | None:
         except ModelError:
             continue
         if change is None:
-            break
+            continue  # a parameter of a law has no entry of its own, and the law has
         if holder == path:
             return change
         return _of_law(change, _current(model, holder), path[len(holder) + 1 :], path)
