@@ -134,7 +134,9 @@ def test_a_parameter_of_a_law_goes_into_each_network_by_itself() -> None:
 def test_a_parameter_of_a_law_does_not_make_the_model_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit asks for it thousands of times, a configuration each."""
     law = f'[demands_s.cpu]\nuser = {{ kind = "exponential", mean = {ANY} }}\n'
-    evaluator = ModelEvaluator(sj.Model.parse(f"[stations.cpu]\n{OPEN}{law}"), [{"rate_per_s": r} for r in (20.0, 40.0)])
+    evaluator = ModelEvaluator(
+        sj.Model.parse(f"[stations.cpu]\n{OPEN}{law}"), [{"rate_per_s": r} for r in (20.0, 40.0)]
+    )
     monkeypatch.setattr("sojourn.fit.evaluated_networks.replaced", None)
     found = evaluator.at(np.array([[0.01], [0.02]])).values["", "", "response_time"]
     assert found == pytest.approx([0.01 / 0.8, 0.01 / 0.6, 0.02 / 0.6, 0.02 / 0.2], rel=1e-9)  # M/M/1
