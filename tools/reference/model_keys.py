@@ -18,23 +18,23 @@ This page lists every table and key of a model file. Each key has its type and i
 [Write a model](../howto/write-a-model.md) explains how to use the keys. [The model file](model-file.md) defines their exact meaning.
 If a number of a model is unknown, write `{ free = true }` in its place ([fit your own model](../howto/fit-your-own-model.md)).
 
-| table | what |
+| table | what it contains |
 |---|---|
-| `name` | text: of the model |
-| `[parameters]` | `NAME = number` or formula, for [formulas](../howto/write-a-model.md#formulas) in place of numbers |
-| `[parameters]` | `NAME = { free = true }`, a number that is fitted |
-| `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number chosen by the text `value`, or by the factor `of` |
-| `[parameters]` | `NAME = { metric, station, class, divisor_metric, run_factors, formula, one_value_per_run }`, as the runs measured it |
-| `[stations.NAME]` | a station; `kind` says which kind; without it, `queue` |
+| `name` | the name of the model, a text |
+| `[parameters]` | `NAME = number`, or a formula. Other [formulas](../howto/write-a-model.md#formulas) in the model can use `NAME` |
+| `[parameters]` | `NAME = { free = true }`, an unknown number that `sojourn fit` finds |
+| `[parameters]` | `NAME = { of, value, cases, otherwise }`, a number that depends on the text `value`, or on the factor `of` of the runs |
+| `[parameters]` | `NAME = { metric, station, class, divisor_metric, run_factors, formula, one_value_per_run }`, measured in the runs |
+| `[stations.NAME]` | a station; `kind` is one of the kinds below, by default `queue` |
 | `[classes.NAME]` | a class of customers; `kind` is `closed` or `open` |
-| `[demands_s.STATION]` | `CLASS = time` for all visits of a pass; or a distribution |
-| `[service_s.STATION]` | `CLASS = time` for one visit; or a distribution |
-| `[visits.STATION]` | `CLASS = number` of visits of a pass |
-| `[routing.CLASS.FROM]` | `TO = probability`; from `source` or `think`, to `exit` or `think`; `TO` may be `STATION/CLASS` |
-| `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice by the number present |
-| `[regions.NAME]` | a limit on how many are inside several stations |
-| `[factors]` | factor of the runs = path, or list of paths, in the model |
-| `[observed]` | station = resource of the runs, or several |
+| `[demands_s.STATION]` | `CLASS = ` the time of all visits of a pass, or its distribution |
+| `[service_s.STATION]` | `CLASS = ` the time of one visit, or its distribution |
+| `[visits.STATION]` | `CLASS = ` the number of visits in a pass |
+| `[routing.CLASS.FROM]` | `TO = probability`; `FROM`: a station, `source`, `think`; `TO`: a station, `STATION/CLASS`, `exit`, `think` |
+| `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice of the next station, for example the one with the fewest customers |
+| `[regions.NAME]` | a limit on the number of customers at several stations together |
+| `[factors]` | factor of the runs = the path in the model that the factor changes, or a list of paths |
+| `[observed]` | station = the measured resource of the station, or a list of resources |
 """
 
 
@@ -46,7 +46,7 @@ def page() -> str:
     parts.append("\n## Regions, choices, breakdowns\n")
     others = {"[regions.NAME]": components.Region, "a choice": components.Choice, "breakdowns": components.Breakdowns}
     parts += [noun(name, kind) for name, kind in others.items()]
-    parts.append("\n## Times: a number (the mean of an exponential), or `{ kind = …, … }`\n")
+    parts.append("\n## Times: a number (the mean of an exponential distribution), or `{ kind = …, … }`\n")
     parts += [noun(f'kind = "{name}"', kind) for name, kind in KINDS.items()]
     return "\n".join(parts)
 

@@ -40,7 +40,7 @@ class SimulatedBulletinLoad(LevelLoad):
 
 
 class SimulatedBulletin(System):
-    """The site in simulated time."""
+    """A simulation of the site of `bulletin`, in simulated time."""
 
     options_type: ClassVar[type[BaseModel]] = SimulatedBulletinOptions
     load_type: ClassVar[type[BaseModel]] = SimulatedBulletinLoad

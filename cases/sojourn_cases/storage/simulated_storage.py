@@ -29,7 +29,7 @@ LOCKED = 0.8  # share of I/Os that keep their place between two ticks
 
 
 class CpuCostByLayer(BaseModel):
-    """CPU of an I/O by layer, us."""
+    """The CPU time of an I/O in each layer, in us."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -43,7 +43,7 @@ class SimulatedStorageLoad(BaseModel):
 
 
 class SimulatedStorage(System):
-    """Two paths whose CPU per I/O is known."""
+    """Two simulated paths to storage. Their CPU time per I/O is known."""
 
     options_type: ClassVar[type[BaseModel]] = SimulatedStorageSystemOptions
     load_type: ClassVar[type[BaseModel]] = SimulatedStorageLoad

@@ -68,7 +68,7 @@ class StorageLoad(BaseModel):
 
 
 class StorageSystem(System):
-    """The storage paths. If a path has a server, each run starts a new one."""
+    """Paths to storage. If a path has a server, each run starts a new server."""
 
     options_type: ClassVar[type[BaseModel]] = StorageSystemOptions
     load_type: ClassVar[type[BaseModel]] = StorageLoad

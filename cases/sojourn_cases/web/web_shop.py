@@ -41,7 +41,7 @@ CONNECTIONS_SPARE = 16
 
 
 class LabOptions(BaseModel):
-    """`[system.lab]`: where it runs."""
+    """`[system.lab]`: the hosts on which client and service run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -56,7 +56,7 @@ class WebVirtualOptions(BaseModel):
 
 
 class WebVirtualSystem(System):
-    """The web service in simulated time."""
+    """A simulation of the web service, in simulated time."""
 
     options_type: ClassVar[type[BaseModel]] = WebVirtualOptions
     load_type: ClassVar[type[BaseModel]] = LevelLoad

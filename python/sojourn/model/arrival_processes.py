@@ -43,7 +43,7 @@ class MAP:
 
 @dataclass(frozen=True)
 class Steps:
-    """Poisson arrivals whose rate changes in `steps`, which are pairs (rate in 1/s, duration in s). After the last step, they repeat."""
+    """Poisson arrivals whose rate changes. `steps` has pairs (rate in 1/s, duration in s). After the last step, the first follows."""
 
     steps: tuple[tuple[float, float], ...]
     kind: ClassVar[str] = "steps"

@@ -51,7 +51,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Delay:
-    """Every customer is served immediately: think time, a network."""
+    """A station without a queue: every customer is served immediately. Examples are a think time and a network."""
 
     name: str
     kind: ClassVar[str] = "delay"
@@ -114,7 +114,7 @@ class Multicore:
 
 @dataclass(frozen=True)
 class Pool:
-    """A software resource with `size` tokens. A customer holds one token from entering the stations `over` until leaving them."""
+    """A software resource with `size` tokens. A customer who enters the stations `over` takes a token, and returns it on leaving them."""
 
     name: str
     size: int
@@ -127,7 +127,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Region:
-    """At most `limit` customers are inside the `stations` together. Further customers wait outside in order, or are lost (`on_full`)."""
+    """At most `limit` customers are at the `stations` together. `on_full`: further customers wait outside in order, or are lost."""
 
     name: str
     limit: int

@@ -105,7 +105,7 @@ class Deterministic(GivenByMean):
 
 @dataclass(frozen=True)
 class Erlang(GivenByMean):
-    """`shape` exponential phases in a row."""
+    """The sum of `shape` exponential phases."""
 
     shape: int
     kind = "erlang"

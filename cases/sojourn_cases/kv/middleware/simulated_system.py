@@ -53,7 +53,7 @@ class SimulatedLoad(BaseModel):
 
 
 class SimulatedKv(KvSystem):
-    """The system in simulated time."""
+    """A simulation of the system `kv`, in simulated time."""
 
     options_type: ClassVar[type[BaseModel]] = KnownTimes
     load_type: ClassVar[type[BaseModel]] = SimulatedLoad

@@ -53,7 +53,7 @@ class VirtualLoad(BaseModel):
 
 
 class VirtualSystem(System):
-    """A model in simulated time."""
+    """A model that is simulated, in place of a service."""
 
     options_type: ClassVar[type[BaseModel]] = VirtualOptions
     load_type: ClassVar[type[BaseModel]] = VirtualLoad

@@ -14,7 +14,7 @@ from sojourn.runs.watched_resources import watched
 
 
 class ResourceOptions(BaseModel):
-    """One of `pids`, `cgroup`, `disk` of this host. `capacity` is its number of cores or disks."""
+    """A resource of this host: `pids`, `cgroup` or `disk`. `capacity` is its number of cores or disks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
