@@ -37,8 +37,8 @@ HEAD = f"""# The query language
 
 `sojourn query QUESTION SOURCE…` answers a question about run folders and models. This page is the complete reference of the language.
 [Ask for an objective](../howto/ask-for-an-objective.md) is an introduction with examples. A query is a tree of nodes. Most kinds of
-nodes come from Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50). sojourn adds six kinds of nodes. They ask about
-requests instead of states, because most objectives are about requests.
+nodes come from Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50). These nodes ask about states. sojourn adds six
+kinds of nodes that ask about requests, because most objectives are about requests.
 
 You can write the same tree as text or as JSON. `--english` prints the tree as a sentence. `--draw-syntax-tree FILE.svg` (or
 `FILE.mmd`, for Mermaid) draws the tree with the result of each node:
@@ -52,8 +52,8 @@ sites can display the Mermaid form.
 
 A source is a run folder or a model. For a comparison, each source gives the answer `yes`, `no` or `cannot tell`. The answer is
 `cannot tell` if the 90 % interval of the figure contains the limit. For such an answer, sojourn estimates how many times as long a
-run must be to decide. The estimate assumes that the half-width of an interval is proportional to 1/√length of the run. `and` and `or`
-follow Kleene's rules. For example, `cannot tell and no` is no, and `cannot tell or yes` is yes.
+run has to be for a decision. The estimate assumes that the half-width of an interval is proportional to 1/√length of the run. `and`
+and `or` follow Kleene's rules. For example, `cannot tell and no` is no, and `cannot tell or yes` is yes.
 
 If a source does not know a part of the query, the answer is also `cannot tell`. The message names this part and a remedy. The
 [exit code](exit-codes.md) is 0 for yes or for a number, 7 for no, 8 for cannot tell, and 2 for a mistake in the query.
@@ -79,34 +79,34 @@ These definitions are the same for all sources:
 - **Quantiles** have levels in [0, 1]. For example, `quantile(0.99, …)` is the same as `p99(…)`. If you compare a time with a number,
   the number needs a unit.
 - **A passage** goes from a set of states A to a target set. There are two kinds of start. *Entering* A (the default) means that a
-  passage starts at each entry into A. *Within* A means that it starts at a random time at which the state is in A. A passage ends with
-  the next entry into the target from outside. If a passage starts inside the target, it ends when it comes back to the target. If a
-  passage enters an excluded state first, it never ends.
+  passage starts at each entry into A. *Within* A means that a passage starts at a random time at which the state is in A. A passage
+  ends with the next entry into the target from outside. If a passage starts inside the target, it ends when it comes back to the
+  target. If a passage enters an excluded state before the target, it never ends.
 - **`convolve`** assumes that its two times are independent. The waiting time and the service time of the same request are not
   independent. For their sum, ask for `response_time`.
-- **Shares of time** are weighted by time, after the warm-up of the run or simulation. The intervals of these shares come from 32
-  batches of the window. They are widened for correlation and skewness. If a share is below 10 % or above 90 %, it has Jeffreys'
-  interval. For this interval, the number of observations is the number of independent clusters to which the record is equivalent.
-- **Rare tails** are those of times, or of the number present. A run has only a few clusters of requests in such a tail, and these
-  clusters look more regular than they are. Therefore the relative variance of the tail, which is its variance divided by
-  share (1 - share), is set to at least the relative variance of a tail ten times as heavy. If a run is too short to bound a quantile,
-  the interval of the quantile has no upper end. The answer then says how many times as much data is needed.
+- **Shares of time** are shares of the window, which is the time after the warm-up of the run or simulation. The intervals of these
+  shares come from 32 batches of the window. sojourn widens the intervals for correlation and skewness. If a share is below 10 % or
+  above 90 %, it has Jeffreys' interval. This interval uses the number of independent clusters to which the record is equivalent.
+- **Rare tails** are the largest times, or the largest numbers present. A run has only a few clusters of requests in such a tail, and
+  these clusters look more regular than they are. The relative variance of a tail is its variance divided by share (1 - share). sojourn
+  sets it to at least the relative variance of a tail ten times as heavy. If a run is too short to bound a quantile, the interval of
+  the quantile has no upper end. The answer then says how many times as much data is needed.
 - **Failures** are not compared with a heavier tail. Instead, sojourn assumes that the sizes of clusters of failures are geometric. The
-  mean size is taken over all observed clusters of failures and one further cluster, which has the slowest requests of the run. For
+  mean size is the mean over all observed clusters of failures and one further cluster, which has the slowest requests of the run. For
   example, slow requests may come in clusters of a dozen. Then 10 000 requests without a failure do not show that fewer than 0.1 % fail.
   `benches/query` counts how often intervals contain the true value.
 - **A run with only `latency.hlog`**, or with records of only some of its requests, takes response times from its histograms. A batch
-  is some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`), times are assumed to be uniform. Such a run refuses
-  questions about states, classes and phases.
+  is some seconds of the histograms. Within a bucket (0.1 % wide in `sojourn load`), times are assumed to be uniform. For such a
+  run, sojourn refuses questions about states, classes and phases.
 - **A service that recorded its own times** is the station `app`. The web shop is such a service, and its times are in `app.parquet`.
   `n(app)` is the number of requests at this station, from the arrival of the packet to the answer. `busy(app)` is the number of these
   requests in service. `utilisation{{station=app}}` is the utilisation of the threads, or of the servers behind the page `/wait`.
-  `waiting_time` and `service_time` are the times at this station. A state then consists of three numbers: `n(app)`, `busy(app)`, and
-  the number of requests that clients have sent and that are not yet answered.
-- **Undecided states** are states whose probability may be inside or outside a range, because its interval contains an end of the
-  range. If undecided states can change the answer, the source refuses the query.
-- **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time. In each window, the condition is
-  judged by the figures of this window.
+  `waiting_time` and `service_time` are the times at this station. A state of such a service consists of three numbers: `n(app)`,
+  `busy(app)`, and the number of requests that clients have sent and that are not yet answered.
+- **Undecided states** are states whose probability may be inside or outside a range, because the interval of the probability contains
+  an end of the range. If undecided states can change the answer, the source refuses the query.
+- **`share(failed / arrivals)`** counts requests. `… in 99% of 10s windows` counts windows of time. In each window, sojourn checks the
+  condition with the requests of this window.
 
 ## Text
 
