@@ -12,9 +12,11 @@ import polars as pl
 
 from sojourn.errors import InputError, SojournError
 from sojourn.fit.fitted_model import FittedModel
+from sojourn.fit.predict_model import BEYOND, OUTSIDE
 from sojourn.model import Model
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.solve import sweep
+from sojourn.solve.status import OVERLOADED
 from sojourn.table import Metrics
 from sojourn.ui.model_figures import NumberAxis, drawn, model_figures
 from sojourn.ui.model_numbers import ModelNumber, model_numbers
@@ -25,6 +27,11 @@ from sojourn.units import USUAL_LEVEL
 POINTS, BAND_POINTS = 40, 14
 BUDGET_S = 0.05  # of an exact method: a slider is being moved
 NEARLY_FULL = 0.995
+NEAR, FAR = (
+    1.5,
+    8.0,
+)  # times the largest load that was measured: of curves of the numbers that were fitted, and of others
+PAST = "the last points of the curve are at or beyond saturation, or may be"
 _ALONE = "the best model alone: its intervals, and the average with models that predict as well, follow when the slider rests\n"
 Settings = Mapping[str, float]
 
@@ -77,6 +84,7 @@ def described(text: str, name: str) -> dict[str, Any]:
         fit = read_fitted(text, name)
         found["intervals"] = {path: [one.low, one.high] for path, one in fit.estimates.items()}
         found["told"] = str(fit)
+        found["averaged"] = _averaged(fit)
         found["factors"] = sorted({key for one in fit.configurations for key in one})
         found["configurations"] = [dict(one) for one in fit.configurations]
         known = [
@@ -88,6 +96,17 @@ def described(text: str, name: str) -> dict[str, Any]:
         if known and any(one.load for one in numbers):
             found["start"] = sorted(known)[len(known) // 2]
     return found
+
+
+def _averaged(fit: FittedModel) -> dict[str, list[tuple[float, float]]]:
+    """Path of a whole number → its values in the models that are averaged, each with their weight, where these differ."""
+    found: dict[str, dict[float, float]] = {}
+    for weight, one in fit.weighted:
+        for number in model_numbers(one.model):
+            if number.whole and not number.load:
+                values = found.setdefault(number.path, {})
+                values[number.value] = values.get(number.value, 0.0) + weight
+    return {path: sorted(values.items()) for path, values in found.items() if len(values) > 1}
 
 
 def is_fitted(text: str) -> bool:
@@ -111,9 +130,9 @@ def curves(
     """Response time, throughput and utilisation over `x` at the settings, as figures; what is said of the point itself."""
     model, axis = _at(text, name, settings, x, most, POINTS)
     result, now = _over(model, axis)
-    figures = model_figures(model, result, axis, measured, {}, objectives)
+    figures = model_figures(model, result, axis, measured, {}, objectives, measured_name(text, model, settings))
     return {
-        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * is_fitted(text) + result.message,
+        "figures": drawn(figures, width_px), "method": result.method, "message": _ALONE * is_fitted(text) + note_of(result, now),
         "now": _told(now),
         "busy": _busy(now), "x": [axis.values[0], axis.values[-1]],
     }  # fmt: skip
@@ -136,14 +155,38 @@ def band(
     given: dict[str, Any] = {factor_of(model, path): [value] for path, value in settings.items() if path != x}
     told = fitted.predict({**given, key: axis.values}, USUAL_LEVEL)
     now = fitted.predict({**given, key: [axis.number.value]}, USUAL_LEVEL)
-    figures = model_figures(model, told, axis, measured, {axis.number.path: key}, objectives)
+    figures = model_figures(
+        model, told, axis, measured, {axis.number.path: key}, objectives, measured_name(text, model, settings)
+    )
     return {
         "figures": drawn(figures, width_px),
         "method": told.method,
-        "message": told.message,
+        "message": note_of(told, now),
         "now": _told(now),
         "busy": _busy(now),
+        "length_s": fitted.length_s,
     }
+
+
+def changed(model: Model, settings: Settings) -> bool:
+    """Whether more than the load is another than what was measured."""
+    return not {one.path for one in model_numbers(model) if one.load}.issuperset(settings)
+
+
+def measured_name(text: str, model: Model, settings: Settings) -> str:
+    """What measured points are called beside curves of these settings."""
+    whose = "fitted numbers" if is_fitted(text) else "numbers of the file"
+    return f"measured with the {whose}" if changed(model, settings) else "measured"
+
+
+def note_of(result: Metrics, now: Metrics) -> str:
+    """The message of a curve, without what is true of a part of it only and not of the point of the settings."""
+    here = set(now.frame["status"])
+    far = [name for name in (*OVERLOADED, "open_above") if name in set(result.frame["status"]) - here]
+    lines = [line for line in result.message.splitlines() if not line.startswith(tuple(f"{name}: " for name in far))]
+    if BEYOND in lines and "inside" in now.frame.columns and now.frame["inside"].all():
+        lines[lines.index(BEYOND)] = f"part of the curve lies {OUTSIDE}; a model can be further off there"
+    return "\n".join([*([PAST] if far else []), *lines])
 
 
 def _over(model: Model, axis: NumberAxis) -> tuple[Metrics, Metrics]:
@@ -168,7 +211,7 @@ def _at(text: str, name: str, settings: Settings, x: str, most: float | None, po
     if number is None:
         known = ", ".join(one.path for one in numbers) or "none: the model has no number"
         raise InputError(repr(x)[:80], "x axis", f"use one of {known}")
-    return model, NumberAxis(number, _values(model, number, most, points))
+    return model, NumberAxis(number, _values(model, number, most, points, FAR if changed(model, settings) else NEAR))
 
 
 def typed(model: Model, settings: Settings) -> dict[str, float | int]:
@@ -182,8 +225,8 @@ def typed(model: Model, settings: Settings) -> dict[str, float | int]:
     return {path: round(value) if known[path].whole else float(value) for path, value in settings.items()}
 
 
-def _values(model: Model, number: ModelNumber, most: float | None, points: int) -> list[float]:
-    """From almost nothing to where the model is full, or beyond what was measured."""
+def _values(model: Model, number: ModelNumber, most: float | None, points: int, reach: float = NEAR) -> list[float]:
+    """From almost nothing to where the model is full, or `reach` times as far as what was measured."""
     if number.whole:
         last = max(round(1.6 * number.value), round(1.2 * (most or 0)) if number.load else 0, 8)
         step = max(1, last // points)
@@ -193,7 +236,7 @@ def _values(model: Model, number: ModelNumber, most: float | None, points: int) 
         full = full_at(model, number)
         top = full if full is not None else max(2 * number.value, 1.2 * (most or 0))
         if most and full is not None:
-            top = min(full, max(1.5 * most, 1.2 * number.value))
+            top = min(full, max(reach * most, max(1.2, reach - 1) * number.value))
         return [top * NEARLY_FULL * (k + 1) / points for k in range(points)]
     low = number.low
     return (
@@ -218,7 +261,7 @@ def _told(now: Metrics) -> list[dict[str, Any]]:
         & pl.col("metric").is_in(["response_time", "throughput", "saturation_rate"])
         & pl.col("q").is_null()
     )
-    keep = ("metric", "class", "value", "low", "high", "unit", "status")
+    keep = ("metric", "class", "value", "low", "high", "level", "unit", "status")
     rows = (
         rows
         if (rows["class"] != "").n_unique() == 1 or rows.filter(pl.col("class") != "")["class"].n_unique() > 1

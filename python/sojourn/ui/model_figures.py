@@ -16,6 +16,7 @@ from sojourn.table import Metrics
 from sojourn.ui.model_numbers import ModelNumber
 
 MOST_CLASSES, MOST_STATIONS = 4, 8  # that are drawn
+FARTHEST = 1.1  # of an axis, to which the mark of a saturation rate makes it longer
 LOADS = {"rate_per_s": "requests per second", "population": "users"}
 
 
@@ -35,24 +36,25 @@ class NumberAxis:
 
 def model_figures(
     model: Model, result: Metrics, axis: NumberAxis, measured: Sequence[Mapping[str, Any]], columns: Mapping[str, str],
-    objectives: Sequence[Mapping[str, Any]] = (),
+    objectives: Sequence[Mapping[str, Any]] = (), name: str = "measured",
 ) -> list[Figure]:  # fmt: skip
     """Response time, throughput and utilisation over the axis. `columns`: what the result calls a path of the model. `objectives`: that the
-    runs were judged by, drawn where the axis is the load, those of a quantile with what was measured of it."""
+    runs were judged by, drawn where the axis is the load, those of a quantile with what was measured of it. `name`: of what was
+    measured."""
     frame, x = result.frame, columns.get(axis.number.path, axis.number.path)
     scale, unit = _scale(frame)
     marks = _saturation(frame, axis)
     points = measured if axis.number.load else ()
-    response = [*_by_class(model, frame, x, "response_time", scale), *_points(points, "response_s", scale)]
+    response = [*_by_class(model, frame, x, "response_time", scale), *_points(points, "response_s", scale, name)]
     for key in dict.fromkeys(one["figure"] for one in objectives):
-        response += _points(points, f"{key}_s", scale, f"measured {key}")
+        response += _points(points, f"{key}_s", scale, name.replace("measured", f"measured {key}"))
     top = _ceiling(response, model, axis)
     response += _limits(objectives, response, top, scale) if axis.number.load else []
     label = axis.label
     return [
         Figure("response", "Response time", label, f"mean response time ({unit})", tuple(response), vlines=marks, y_limits=(0.0, top)),
         Figure("throughput", "Throughput", label, "answers per second",
-               (*_by_class(model, frame, x, "throughput", 1.0), *_points(points, "throughput_per_s", 1.0)), vlines=marks),
+               (*_by_class(model, frame, x, "throughput", 1.0), *_points(points, "throughput_per_s", 1.0, name)), vlines=marks),
         Figure("utilisation", "Utilisation", label, "busy share", tuple(_by_station(model, frame, x)), vlines=marks, y_limits=(0.0, 1.0)),
     ]  # fmt: skip
 
@@ -76,7 +78,8 @@ def _ceiling(series: Sequence[Series], model: Model, axis: NumberAxis) -> float 
 def _saturation(frame: pl.DataFrame, axis: NumberAxis) -> tuple[tuple[float, str], ...]:
     found = frame.filter((pl.col("metric") == "saturation_rate") & (pl.col("station") == ""))["value"].drop_nulls()
     if len(found) and axis.number.load:
-        return ((float(found[0]), "full"),)
+        rate = float(found[0])
+        return ((rate, "saturates"),) if rate <= FARTHEST * axis.values[-1] else ()
     return ((axis.number.value, "now"),) if axis.values[0] <= axis.number.value <= axis.values[-1] else ()
 
 
@@ -133,7 +136,7 @@ def _limits(
     ]
 
 
-def _points(measured: Sequence[Mapping[str, Any]], key: str, scale: float, name: str = "measured") -> list[Series]:
+def _points(measured: Sequence[Mapping[str, Any]], key: str, scale: float, name: str) -> list[Series]:
     known = [one for one in measured if one.get("load") is not None and one.get(key) is not None]
     if not known:
         return []

@@ -3,7 +3,7 @@ import {post} from "./api.js";
 import {Chart, figureWidth} from "./charts.js";
 import {at, el, errorBox, link, show} from "./dom.js";
 import {table} from "./table.js";
-import {known, seriesOf} from "./runs.js";
+import {known, seriesOf} from "./fits.js";
 import {perSecond, percent, plain, seconds} from "./numbers.js";
 
 // names: of A, an empty one, of B; or one and one

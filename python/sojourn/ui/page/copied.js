@@ -22,10 +22,11 @@ const others = page => Object.entries(page.settings).filter(([path]) => path !==
 const name = page => quoted(page.name);
 
 export function commandOf(page) {
-  const {axis, low, high, step} = axisOf(page);
+  const {axis, now, low, high, step} = axisOf(page);
   const fitted = page.model.fitted;
-  const load = fitted && axis.load ? `--rate ${low}..${high}:${step}` : `--vary ${quoted(page.x)}=${low}..${high}:${step}`;
-  const users = fitted && axis.path.endsWith(".population") ? `--vary users=${low}..${high}:${step}` : load;
+  const values = axis.load ? number(now) : `${low}..${high}:${step}`; // of a load that of the slider
+  const load = fitted && axis.load ? `--rate ${values}` : `--vary ${quoted(page.x)}=${values}`;
+  const users = fitted && axis.path.endsWith(".population") ? `--vary users=${values}` : load;
   if (fitted) {
     const set = others(page).map(([path, value]) => `${path}=${number(value)}`).join(",");
     return `sojourn predict ${name(page)}${set ? ` --set ${quoted(set)}` : ""} ${users}`;
@@ -33,9 +34,12 @@ export function commandOf(page) {
   return ["sojourn solve", name(page), ...others(page).map(([path, value]) => `--vary ${quoted(`${path}=${number(value)}`)}`), load].join(" ");
 }
 
+// A file that holds its numbers
+export const solveOf = file => `sojourn solve ${quoted(file)}`;
+
 export function pythonOf(page) {
-  const {low, high, step, axis} = axisOf(page);
-  const values = axis.whole ? `range(${low}, ${Number(high) + 1}, ${step})` : `[${low} + ${step} * k for k in range(20)]`;
+  const {now, low, high, step, axis} = axisOf(page);
+  const values = axis.load ? `[${number(now)}]` : axis.whole ? `range(${low}, ${Number(high) + 1}, ${step})` : `[${low} + ${step} * k for k in range(20)]`;
   const file = JSON.stringify(page.name);
   const set = others(page).map(([path, value]) => `    ${JSON.stringify(path)}: [${number(value)}],`);
   if (page.model.fitted) {

@@ -1,6 +1,7 @@
 // Which page is shown: what stands behind # in the URL.
 import {get} from "./api.js";
 import {el, errorPage, link, say, show} from "./dom.js";
+import {parts} from "./address.js";
 import {comparePage} from "./compare.js";
 import {modelPage, modelsPage} from "./model.js";
 import {runPage, runsPage} from "./runs.js";
@@ -16,7 +17,7 @@ async function route() {
   const own = ++shown;
   leave?.();
   leave = null;
-  const [page, ...names] = location.hash.replace(/^#\/?/, "").split("/");
+  const {page, names} = parts(location.hash);
   for (const one of document.querySelectorAll("header nav a")) {
     const here = one.getAttribute("href") === `#/${{run: "", compare: "", model: "models", study: "studies"}[page] ?? page}`;
     here ? one.setAttribute("aria-current", "page") : one.removeAttribute("aria-current");

@@ -1,13 +1,14 @@
 // A model: its network, its file, sliders for its numbers, and curves that follow them.
+import {begun, keep} from "./address.js";
 import {Newest, get, post} from "./api.js";
 import {Chart, figureWidth} from "./charts.js";
-import {at, el, errorBox, errorPage, link, say, show} from "./dom.js";
+import {at, el, errorBox, errorPage, link, show} from "./dom.js";
 import {Editor} from "./editor.js";
-import {commandOf, pythonOf} from "./copied.js";
+import {Export} from "./export.js";
+import {rowsOf, seriesOf, seriesOfFit} from "./fits.js";
 import {drawing} from "./network.js";
-import {interval, percent, plain, quantity} from "./numbers.js";
+import {interval, percent, plain, quantity, seconds} from "./numbers.js";
 import {Planner} from "./planner.js";
-import {known, seriesOf} from "./runs.js";
 
 const SETTLED_MS = 250;
 
@@ -33,19 +34,23 @@ export async function modelPage(folder, [name], current) {
 
 class ModelPage {
   constructor(folder, name, text, current) {
-    Object.assign(this, {folder, name, current, settings: {}, model: null, x: "", points: [], objectives: [], sliders: new Map()});
+    const {settings, x} = begun(name);
+    Object.assign(this, {folder, name, current, settings, model: null, x: x ?? "", points: [], objectives: [], sliders: new Map()});
     this.text = text;
     this.editor = new Editor(text, changed => this.edited(changed));
     this.network = el("div", {class: "drawn"});
     this.controls = el("div", {class: "sliders"});
     this.now = el("dl", {class: "numbers", "aria-live": "polite"});
     this.note = el("p", {class: "note"});
+    this.about = el("p", {class: "note"}); // the intervals
+    this.left = el("span", {class: "muted"}); // runs that are not drawn
     this.axis = el("select", {"aria-label": "x axis", onchange: () => { this.x = this.axis.value; this.ask(); }});
     this.behind = el("select", {"aria-label": "measured points", onchange: () => this.measured()});
     this.charts = new Map();
     this.figures = el("div", {class: "figures"});
     this.trouble = el("div");
     this.planner = new Planner(this);
+    this.export = new Export(this);
     this.solver = new Newest(question => post("api/curves", question), (found, question, more) => this.curves(found, more));
     this.bander = new Newest(question => post("api/band", question), (found, question) => this.band(found, question));
     this.resized = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.ask(), 200); };
@@ -56,16 +61,13 @@ class ModelPage {
 
   async begin() {
     const button = (label, act) => el("button", {type: "button", onclick: event => act(event.target)}, label);
-    const save = this.folder.write && button("Save as TOML", () => this.save());
-    show(el("p", {class: "path"}, link("#/models", "Models"), " / ", this.name), this.title = el("h1", {}, this.name), this.trouble,
+    show(el("p", {class: "path"}, link("#/models", "Models"), " / ", this.name), this.title = el("h1", {}, this.name), this.other = el("p", {class: "changed", role: "status"}), this.trouble,
       el("div", {class: "model"},
         el("section", {class: "left", "aria-label": "Network and numbers"}, this.network, el("h2", {}, "Numbers"), this.controls,
           el("p", {class: "tools"}, button("Reset", () => this.reset())),
-          el("h2", {}, "Export"), el("p", {class: "tools"}, button("Download TOML", () => this.download()), save,
-            button("Copy as command", one => this.copy(one, commandOf(this))), button("Copy as Python", one => this.copy(one, pythonOf(this)))),
-          this.copied = el("pre", {class: "copied", hidden: true, tabindex: 0})),
-        el("section", {class: "right", "aria-label": "Curves"}, this.now,
-          el("p", {class: "tools"}, el("label", {}, "x axis ", this.axis), el("label", {}, "measured ", this.behind)), this.figures, this.note)),
+          el("h2", {}, "Export"), this.export.element),
+        el("section", {class: "right", "aria-label": "Curves"}, this.now, this.about,
+          el("p", {class: "tools"}, el("label", {}, "x axis ", this.axis), el("label", {}, "measured ", this.behind), this.left), this.figures, this.note)),
       this.planner.element,
       el("details", {class: "file", open: true}, el("summary", {}, "Model file"), this.editor.element));
     await this.describe();
@@ -89,7 +91,8 @@ class ModelPage {
     this.title.textContent = found.name || this.name;
     this.most = found.most ?? null;
     this.settings = Object.fromEntries(Object.entries(this.settings).filter(([path]) => found.numbers.some(n => n.path === path)));
-    if (found.start != null && this.settings[found.x] == null) this.settings[found.x] = found.start;
+    this.base = found.start != null ? {[found.x]: found.start} : {};
+    this.settings = {...this.base, ...this.settings};
     if (!found.numbers.some(n => n.path === this.x)) this.x = found.x;
     this.axis.replaceChildren(...found.numbers.map(n => el("option", {value: n.path}, n.label)));
     this.axis.value = this.x;
@@ -115,8 +118,10 @@ class ModelPage {
     };
     const moved = (given, from) => {
       if (!Number.isFinite(given) || given < 0) return;
-      this.settings[number.path] = number.whole ? Math.max(1, Math.round(given)) : given;
-      put(this.settings[number.path], from);
+      const now = number.whole ? Math.max(1, Math.round(given)) : given;
+      if (now === number.value && !(number.path in this.base) && !this.model.averaged?.[number.path]) delete this.settings[number.path];
+      else this.settings[number.path] = now;
+      put(now, from);
       this.ask();
     };
     range.addEventListener("input", () => moved(log ? Math.exp(range.valueAsNumber) : range.valueAsNumber, range));
@@ -124,11 +129,21 @@ class ModelPage {
     put(value(), null);
     this.sliders.set(number.path, put);
     return el("div", {class: "slider"}, el("label", {for: id}, number.label), told, range, box,
-      seen && el("small", {}, `fitted: ${quantity(seen[0], number.unit)} … ${quantity(seen[1], number.unit)}`));
+      this.averaged(number), seen && el("small", {}, `fitted: ${quantity(seen[0], number.unit)} … ${quantity(seen[1], number.unit)}`));
   }
 
+  // What a slider says that nobody moved, where the models that are averaged have different numbers
+  averaged({path}) {
+    const values = this.model.averaged?.[path];
+    return values && el("small", {}, `the averaged models have ${values.map(([value, weight]) => `${plain(value)} (weight ${weight.toFixed(2)})`).join(" and ")}; a number that you set is that of all`);
+  }
+
+  // Numbers that are others than those of the file, in words; the load is none
+  changed() { return (this.model?.numbers ?? []).filter(one => !one.load && one.path in this.settings).map(one => this.shown(one)); }
+  shown(one) { return `${one.label} ${quantity(this.settings[one.path] ?? one.value, one.unit)}`; }
+
   reset() {
-    this.settings = this.model?.start != null ? {[this.model.x]: this.model.start} : {};
+    this.settings = {...this.base};
     for (const number of this.model?.numbers ?? []) this.sliders.get(number.path)?.(this.settings[number.path] ?? number.value, null);
     this.ask();
   }
@@ -146,6 +161,11 @@ class ModelPage {
   ask() {
     if (!this.model) return;
     this.planner.follow();
+    this.export.follow();
+    const changed = this.changed(), moved = Object.entries(this.settings).filter(([path, value]) => value !== this.base[path]);
+    this.other.textContent = changed.length ? `changed: ${changed.join(", ")}` : "";
+    this.figures.classList.toggle("changed", changed.length > 0);
+    keep(this.name, Object.fromEntries(moved), this.x === this.model.x ? null : this.x);
     this.asked = performance.now();
     this.solver.put(this.question());
     clearTimeout(this.settling);
@@ -158,19 +178,20 @@ class ModelPage {
     if (found.error) { this.figures.classList.add("stale"); return; }
     this.figures.classList.remove("stale");
     this.figures.dataset.solved_ms = String(Math.round(performance.now() - this.asked));
-    await this.draw(found, more);
+    await this.draw(found, more, this.model.fitted);
   }
 
   // The band of where the sliders came to rest; one of another place says nothing
   async band(found, question) {
     if (!this.bander.waiting) delete this.figures.dataset.waiting;
     if (!this.current() || found.error || JSON.stringify(question.settings) !== JSON.stringify(this.settings) || question.text !== this.text) return;
-    await this.draw(found, false);
+    await this.draw(found, false, false);
     this.figures.dataset.band = String(Number(this.figures.dataset.band || 0) + 1);
   }
 
-  async draw(found, more) {
-    this.told(found);
+  // early: intervals follow
+  async draw(found, more, early) {
+    this.told(found, early);
     for (const figure of found.figures) {
       if (!this.charts.has(figure.id)) {
         const chart = new Chart(figure.title);
@@ -186,11 +207,13 @@ class ModelPage {
     this.figures.dataset.settled = String(Number(this.figures.dataset.settled || 0) + 1);
   }
 
-  told(found) {
-    const names = {response_time: "mean response time", throughput: "throughput", saturation_rate: "full at"};
+  told(found, early) {
+    const names = {response_time: "mean response time", throughput: "throughput", saturation_rate: "saturates at"};
     const rows = found.now.filter(row => row.value != null || row.metric === "response_time");
+    const text = row => (row.metric.startsWith("utilisation") ? percent(row.value) : row.value == null ? row.status.replaceAll("_", " ") : interval(row));
     this.now.replaceChildren(...rows.map(row => el("div", {}, el("dt", {}, [names[row.metric] ?? row.metric, row.class && ` of ${row.class}`]),
-      el("dd", {}, row.metric.startsWith("utilisation") ? percent(row.value) : row.value == null ? row.status.replaceAll("_", " ") : interval(row)))));
+      el("dd", {class: early ? "early" : null}, early ? `about ${text(row)}` : text(row)))));
+    this.about.textContent = early ? "The intervals follow." : found.length_s ? `Intervals are for a new run of ${seconds(found.length_s)}.` : "";
     this.mean_s = found.now.find(row => row.metric === "response_time")?.value ?? null;
     this.note.textContent = `${found.method}. ${found.message}`;
     const busy = Object.fromEntries(found.busy ?? []);
@@ -208,34 +231,19 @@ class ModelPage {
   async offer() {
     const series = [...new Set(this.folder.runs.map(seriesOf))];
     this.behind.replaceChildren(el("option", {value: ""}, "none"), ...series.map(name => el("option", {value: name}, name === "." ? "this folder" : name)));
-    this.behind.value = this.model.fitted && series.length > 0 ? await this.ownSeries(series) : "";
+    this.behind.value = this.model.fitted && series.length > 0 ? (await seriesOfFit(this.name, this.loads(), this.folder)).series : "";
   }
 
-  // The series that a fit is probably of: with most runs at the loads that it was fitted to, and nearest to its file
-  async ownSeries(series) {
-    const loads = this.model.configurations.map(one => one.users ?? one.rate_per_s).filter(Number.isFinite);
-    const parts = name => name.split("/").filter(one => one && one !== "."), own = parts(seriesOf(this.name));
-    const far = name => { const there = parts(name), alike = there.findIndex((one, k) => one !== own[k]); return there.length + own.length - 2 * (alike < 0 ? there.length : alike); };
-    const near = series.toSorted((a, b) => far(a) - far(b)).slice(0, 6);
-    const names = near.flatMap(name => this.folder.runs.filter(run => seriesOf(run) === name).slice(0, 30));
-    const rows = near.length > 1 ? await this.rowsOf(names) : [];
-    const hits = name => rows.filter(row => row && seriesOf(row.name) === name && loads.some(load => Math.abs(load - row.load) <= 1e-6 * load)).length;
-    return near.toSorted((a, b) => hits(b) - hits(a))[0];
-  }
-
-  async rowsOf(names) {
-    const missing = names.filter(name => !known.has(name));
-    const found = missing.length > 0 ? await post("api/rows", {names: missing}) : {};
-    for (const row of found.rows ?? []) known.set(row.name, row);
-    return names.map(name => known.get(name));
-  }
+  loads() { return this.model.configurations.map(one => one.users ?? one.rate_per_s).filter(Number.isFinite); }
 
   async measured() {
     const names = this.behind.value ? this.folder.runs.filter(name => seriesOf(name) === this.behind.value).slice(0, 200) : [];
     const users = this.x.endsWith(".population");
-    const rows = (await this.rowsOf(names)).filter(row => row && !row.error && row.valid && row.load != null && row.users === users);
+    const all = (await rowsOf(names)).filter(row => row && !row.error), rows = all.filter(row => row.valid && row.load != null && row.users === users);
     if (!this.current()) return;
     const keys = ["load", "response_s", "response_s_low", "response_s_high", "throughput_per_s", "throughput_per_s_low", "throughput_per_s_high", "p50_s", "p90_s", "p99_s"];
+    const bad = all.filter(row => !row.valid && !row.live);
+    this.left.replaceChildren(...(bad.length ? [`${bad.length} of ${all.length} runs not valid, ${this.unused(bad) ? "not used" : "not drawn"}: `, ...bad.slice(0, 3).map(row => [link(at("run", row.name), row.name.split("/").pop()), " "]).flat()] : []));
     this.points = rows.map(row => Object.fromEntries(keys.map(key => [key, row[key] ?? null])));
     const judged = rows.flatMap(row => row.objectives ?? []);
     this.objectives = [...new Map(judged.map(one => [one.text, one])).values()].slice(0, 4);
@@ -243,44 +251,6 @@ class ModelPage {
     this.ask();
   }
 
-  async copy(button, text) {
-    const label = (button.dataset.label ??= button.textContent);
-    this.copied.textContent = text;
-    this.copied.hidden = false;
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-      setTimeout(() => { button.textContent = label; }, 1500);
-      say(`${label}: copied`);
-    } catch { say("select the text to copy it"); }
-  }
-
-  // The model with the numbers of the sliders, as a file
-  async made() {
-    return Object.keys(this.settings).length ? await post("api/changed", {name: this.name, text: this.text, settings: this.settings}) : {text: this.text};
-  }
-
-  async download() {
-    const found = await this.made();
-    this.copied.hidden = false;
-    if (found.error) { this.copied.textContent = `no file: ${found.error.place}: ${found.error.value}; ${found.error.remedy}`; return; }
-    const url = URL.createObjectURL(new Blob([found.text], {type: "application/toml"}));
-    const moved = Object.keys(this.settings).length, name = this.name.split("/").pop().replace(/\.toml$/, moved ? "-changed.toml" : ".toml");
-    el("a", {href: url, download: name}).click();
-    this.copied.textContent = moved ? `downloaded as ${name}: the model with the numbers of the sliders` : `downloaded as ${name}`;
-    setTimeout(() => URL.revokeObjectURL(url), 10000);
-    say("downloaded");
-  }
-
-  async save() {
-    const given = prompt("Save as a new file of the folder:", this.name.replace(/\.toml$/, "-2.toml"));
-    if (!given) return;
-    const made = await this.made();
-    const found = made.error ? made : await post("api/save", {name: given, text: made.text});
-    this.copied.hidden = false;
-    this.copied.textContent = found.error ? `not saved: ${found.error.place}: ${found.error.value}; ${found.error.remedy}` : `saved as ${found.name}`;
-    if (!found.error) this.folder.models.push(found.name);
-  }
+  // Whether the fit says that it left them out
+  unused(rows) { return this.model.fitted && rows.every(row => this.model.told.includes(`left out: ${row.name.split("/").pop()}`)); }
 }
-
-export const shownNumber = value => plain(value);

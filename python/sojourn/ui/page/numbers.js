@@ -16,6 +16,8 @@ export function seconds(value) {
 
 export const perSecond = value => (value == null ? "–" : `${digits(value)} /s`);
 export const percent = value => (value == null ? "–" : `${digits(100 * value)} %`);
+// A level: 90 %, and not 90.0 %
+const percentOf = value => `${Number((100 * value).toPrecision(4))} %`;
 export const plain = value => (value == null ? "–" : String(Number(Number(value).toPrecision(4))).replace("-", MINUS));
 
 export function quantity(value, unit) {
@@ -26,5 +28,5 @@ export function quantity(value, unit) {
 export function interval(row) {
   const value = quantity(row.value, row.unit);
   if (row.low == null || row.low === row.high) return value;
-  return `${value} (${quantity(row.low, row.unit)} … ${row.high == null ? "no upper limit" : quantity(row.high, row.unit)})`;
+  return `${value} (${row.level ? `${percentOf(row.level)}: ` : ""}${quantity(row.low, row.unit)} … ${row.high == null ? "no upper limit" : quantity(row.high, row.unit)})`;
 }

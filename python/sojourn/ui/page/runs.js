@@ -3,14 +3,11 @@ import {get, post} from "./api.js";
 import {rangeBar, sparkline} from "./charts.js";
 import {at, el, errorBox, errorPage, link, say, show} from "./dom.js";
 import {documentView} from "./document.js";
+import {known, seriesOf} from "./fits.js";
 import {liveView} from "./live.js";
 import {percent, perSecond, plain, seconds} from "./numbers.js";
 
 const AT_ONCE = 60, EVERY_MS = 5000, MOST_MODELS = 3;
-export const known = new Map(); // name of a run → its row, as far as it was asked for
-
-export const seriesOf = name => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
-
 export async function runsPage(folder, _names, current) {
   document.title = "Runs · sojourn";
   if (folder.runs.length === 0) {
