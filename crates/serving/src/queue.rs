@@ -16,6 +16,8 @@ struct QueueState<T> {
     items: VecDeque<T>,
     closed: bool,
     asleep: usize,
+    /// Those of them that were woken by `wake` and have not come yet.
+    woken: usize,
     /// Batches that are worked on.
     batches: usize,
 }
@@ -39,7 +41,7 @@ impl<T> BoundedQueue<T> {
     /// The same for those who call `take_batch`.
     #[must_use]
     pub fn in_batches(most: usize, batches: Batches) -> Self {
-        let state = QueueState { items: VecDeque::new(), closed: false, asleep: 0, batches: 0 };
+        let state = QueueState { items: VecDeque::new(), closed: false, asleep: 0, woken: 0, batches: 0 };
         Self { state: Mutex::new(state), some: Condvar::new(), most, batches }
     }
 
@@ -96,6 +98,39 @@ impl<T> BoundedQueue<T> {
         }
     }
 
+    /// Wakes as many as it takes for the items that wait, each for up to `most` of them; what was put quietly is theirs.
+    pub fn wake(&self, most: usize) {
+        let mut state = self.lock();
+        while state.asleep > state.woken && state.items.len() > state.woken * most {
+            state.woken += 1;
+            self.some.notify_one();
+        }
+    }
+
+    /// The first item and up to `most` in all of those behind it, as long as `joins` has them in one batch; waits for the
+    /// first. False when the queue is closed and empty.
+    pub fn take_some(&self, most: usize, mut joins: impl FnMut(&T) -> bool, batch: &mut Vec<T>) -> bool {
+        let mut state = self.lock();
+        loop {
+            if let Some(first) = state.items.pop_front() {
+                let alone = !joins(&first);
+                batch.push(first);
+                while !alone && batch.len() < most && state.items.front().is_some_and(&mut joins) {
+                    batch.extend(state.items.pop_front());
+                }
+                if state.asleep > state.woken && state.items.len() > state.woken * most {
+                    state.woken += 1;
+                    self.some.notify_one();
+                }
+                return true;
+            }
+            if state.closed {
+                return false;
+            }
+            state = self.sleep(state);
+        }
+    }
+
     /// The first item, if there is one.
     pub fn try_take(&self) -> Option<T> {
         self.lock().items.pop_front()
@@ -138,6 +173,7 @@ impl<T> BoundedQueue<T> {
         state.asleep += 1;
         state = self.some.wait(state).unwrap_or_else(PoisonError::into_inner);
         state.asleep -= 1;
+        state.woken = state.woken.saturating_sub(1);
         state
     }
 
@@ -170,6 +206,49 @@ mod tests {
         assert_eq!((queue.take(), queue.put(4)), (Some(1), Ok(())));
         queue.close();
         assert_eq!([queue.take(), queue.take(), queue.try_take()], [Some(2), Some(4), None]);
+    }
+
+    #[test]
+    fn some_are_taken_in_their_order_as_far_as_they_join() {
+        let queue = BoundedQueue::new(10);
+        (0..7).for_each(|i| queue.put_quietly(i).unwrap());
+        let mut batch = Vec::new();
+        let mut take = |most| {
+            batch.clear();
+            (queue.take_some(most, |item| *item != 4, &mut batch), batch.clone())
+        };
+        assert_eq!([take(3), take(3)], [(true, vec![0, 1, 2]), (true, vec![3])]);
+        assert_eq!([take(3), take(3)], [(true, vec![4]), (true, vec![5, 6])]);
+        queue.close();
+        assert_eq!(take(3), (false, vec![]));
+    }
+
+    /// Every item is taken though nobody is woken for each: one in a hundred thousand would hang the test.
+    #[test]
+    fn those_who_are_woken_leave_nothing() {
+        let (queue, taken) = (BoundedQueue::new(usize::MAX), std::sync::atomic::AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut batch = Vec::new();
+                    while queue.take_some(3, |_| true, &mut batch) {
+                        taken.fetch_add(batch.len(), std::sync::atomic::Ordering::Relaxed);
+                        batch.clear();
+                    }
+                });
+            }
+            for item in 0..100_000_usize {
+                queue.put_quietly(item).unwrap();
+                if item % 5 == 0 {
+                    queue.wake(3);
+                }
+                while item % 1000 == 0 && taken.load(std::sync::atomic::Ordering::Relaxed) <= item {
+                    std::thread::yield_now();
+                }
+            }
+            queue.close();
+        });
+        assert_eq!(taken.into_inner(), 100_000);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Config {
     pub design: ThreadingDesign,
     /// `staged`: worker threads.
     pub workers: usize,
+    /// `staged`: waiting requests that a worker takes at once, and sends to a server together.
+    pub batch: usize,
     /// `direct`: event-loop threads.
     pub threads: usize,
     /// Whether a multi-get is split over the servers.
@@ -60,6 +62,7 @@ impl Default for Config {
             servers: Vec::new(),
             design: ThreadingDesign::Direct,
             workers: 64,
+            batch: 16,
             threads: 1,
             sharded: false,
             queue: 10_000,
@@ -85,6 +88,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ServeError> {
         within("servers", self.servers.len() as f64, 1.0, 64.0)?;
         within("workers", self.workers as f64, 1.0, 1024.0)?;
+        within("batch", self.batch as f64, 1.0, 1024.0)?;
         within("threads", self.threads as f64, 1.0, 256.0)?;
         within("queue", self.queue as f64, 1.0, 1e7)?;
         within("connections", self.connections as f64, 1.0, 1e6)?;

@@ -2,7 +2,7 @@
 //!
 //! Two designs with the same protocol, the same rules and the same statistics:
 //! - `direct`: a few event-loop threads, each with a connection to every server: parse, forward, answer, no hand-over
-//! - `staged`: one network thread that parses and queues, N workers that each serve one request at a time
+//! - `staged`: one network thread that parses and queues, N workers that each serve a few that wait
 //!
 //! Shared by both, from the bottom: `config`, `error`; `route` (which servers a request goes to), `limits` (what is held,
 //! what is refused), `reply_merger` (many answers to one); `single_writer_counter`, `response_time_bins` (response times and their log), `stats` (counters of one

@@ -20,6 +20,9 @@ pub(crate) const OUT_BYTES: usize = 1 << 20;
 /// `staged`: requests of one client that wait for workers, bytes; above, further ones stay unread.
 pub(crate) const BACKLOG_BYTES: usize = 1 << 20;
 
+/// `staged`: what a worker sends to a server before it reads an answer, where that is more than one request.
+pub(crate) const BATCH_BYTES: usize = 16 * 1024;
+
 /// What may be under way to one server before clients that have requests under way must wait for their turn: work, in
 /// keys that are looked up, and bytes of requests and expected answers. Both take a fraction of a millisecond.
 pub(crate) const WINDOW_WORK: usize = 1024;

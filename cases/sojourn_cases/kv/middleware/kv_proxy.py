@@ -18,6 +18,7 @@ class ProxyOptions(BaseModel):
     servers: tuple[str, ...] = Field(min_length=1, max_length=64)
     design: str = Field(default="direct", pattern="^(staged|direct)$")
     workers: int = Field(default=64, ge=1, le=1024)
+    batch: int = Field(default=16, ge=1, le=1024)
     threads: int = Field(default=1, ge=1, le=256)
     sharded: bool = False
     queue: int = Field(default=10_000, ge=1, le=10_000_000)

@@ -88,6 +88,18 @@ pub(super) struct Responder<'a> {
     pub histograms: &'a mut Histograms,
     pub queue: &'a JobQueue,
     pub resume: &'a ResumeQueue,
+    /// Whether who answers sees to it that what it puts into the queue is taken.
+    pub quiet: bool,
+}
+
+impl Responder<'_> {
+    fn put(&self, item: (Arc<Client>, QueuedRequest)) -> Result<(), (Arc<Client>, QueuedRequest)> {
+        if self.quiet {
+            self.queue.put_quietly(item)
+        } else {
+            self.queue.put(item)
+        }
+    }
 }
 
 impl Client {
@@ -186,7 +198,7 @@ impl Client {
             let size = entry.size();
             let (route, received, bytes) = match entry {
                 ReplySlot::Answer { route, received, bytes } => (route, received, bytes),
-                ReplySlot::Job(job) => match responder.queue.put((Arc::clone(self), job)) {
+                ReplySlot::Job(job) => match responder.put((Arc::clone(self), job)) {
                     Ok(()) => return state.busy = true,
                     Err((_, job)) => (job.route, job.received, QUEUE_FULL.to_vec()),
                 },

@@ -1,14 +1,16 @@
-//! `staged`: one network thread that parses and queues, workers that serve one request at a time, as the report has it.
+//! `staged`: one network thread that parses and queues, workers that serve what waits: one request at a time, as the
+//! report has it, with `batch = 1`.
 //!
 //! - `network_thread`  the network thread: accepts, reads, stamps, queues; `requests` a client's bytes to requests in the queue
 //! - `client`   what threads share of a client: requests in their order, answers not yet taken
 //! - `resume_queue`   how a client whose requests were left unread is taken up again
-//! - `worker`   takes a request, asks servers, answers; `server` its connection to one of them
+//! - `worker`   takes a request, asks servers, answers; `batch` several at once; `server` its connection to one of them
 //! - `health`   which servers are up; the thread that finds out when one is back
 //!
 //! Requests of one client are served one after the other, as memcached does, so that a pipelined read sees the write
 //! before it; requests of different clients are served at the same time.
 
+mod batch;
 mod client;
 mod health;
 mod network_thread;

@@ -95,9 +95,14 @@ impl<'a> NetworkThread<'a> {
             }
             self.now = awake;
             events.iter().for_each(|event| self.on_event(event));
-            for _ in 0..self.ready.len() {
+            let batch = self.shared.config.batch;
+            for turn in 1..=self.ready.len() {
                 self.ready.pop().into_iter().for_each(|index| self.take_turn(index));
+                if turn % batch == 0 {
+                    self.queue.wake(batch);
+                }
             }
+            self.queue.wake(batch);
             if self.now - swept >= TICK.as_nanos() as u64 {
                 swept = self.now;
                 if self.sweep() {

@@ -128,7 +128,7 @@ impl NetworkThread<'_> {
         self.stats.queue_seen.add(waiting);
         self.stats.queue.set(waiting);
         let Self { stats, queue, resume, histograms, .. } = self;
-        connection.client.add(entry, &mut Responder { stats, histograms, queue, resume });
+        connection.client.add(entry, &mut Responder { stats, histograms, queue, resume, quiet: true });
     }
 
     /// Writes what a client's requests were answered here; whether its connection is good.
@@ -138,7 +138,7 @@ impl NetworkThread<'_> {
         state.out.is_empty()
             || connection
                 .client
-                .flush(&mut state, &mut Responder { stats, histograms, queue, resume })
+                .flush(&mut state, &mut Responder { stats, histograms, queue, resume, quiet: true })
                 .is_ok()
     }
 }

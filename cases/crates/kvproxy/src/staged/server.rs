@@ -94,11 +94,11 @@ impl ServerConnection {
         &self.input.data()[..length]
     }
 
-    /// The answer has been used; whatever follows it nobody asked for.
-    pub fn consume(&mut self, length: usize) -> Result<(), &'static str> {
+    /// The answer has been used; what follows it nobody asked for, unless `more` answers are due.
+    pub fn consume(&mut self, length: usize, more: bool) -> Result<(), &'static str> {
         self.input.consume(length);
         self.charge.set(self.input.size());
-        if self.input.data().is_empty() {
+        if more || self.input.data().is_empty() {
             Ok(())
         } else {
             Err("answered what nobody asked")
@@ -132,7 +132,7 @@ mod tests {
         let (reply, length) = connection.receive(ReplyKind::Values, now() + timeout, timeout).unwrap();
         assert!(sender.join().unwrap().is_ok() && reply == Reply::Values(1));
         assert!(!other.resize(300_000), "the answer is not charged");
-        connection.consume(length).unwrap();
+        connection.consume(length, false).unwrap();
         assert!(other.resize(300_000), "the answer is used, and still charged");
     }
 }

@@ -1,4 +1,4 @@
-//! A worker: takes a request, asks servers, answers.
+//! A worker: takes requests, asks servers, answers.
 
 use std::net::TcpStream;
 use std::ops::Range;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request, RequestLimits};
 
+use super::batch::{joins, Taken};
 use super::client::{JobQueue, QueuedRequest, Responder};
 use super::health::HealthChecker;
 use super::resume_queue::ResumeQueue;
@@ -23,11 +24,11 @@ use sojourn_serving::{time_histogram::record, MemoryCharge};
 
 pub(super) struct Worker<'a> {
     shared: &'a SharedState<'a>,
-    stats: &'a Stats,
-    health: Arc<HealthChecker<'a>>,
+    pub stats: &'a Stats,
+    pub health: Arc<HealthChecker<'a>>,
     queue: Arc<JobQueue>,
     resume: Arc<ResumeQueue>,
-    servers: Vec<ServerConnection>,
+    pub servers: Vec<ServerConnection>,
     histograms: Histograms,
     limits: RequestLimits,
     timeout: u64,
@@ -71,26 +72,48 @@ impl<'a> Worker<'a> {
     /// Serves until the queue is closed and empty.
     pub fn run(mut self) -> Histograms {
         self.stats.begin();
-        while let Some((client, job)) = self.queue.take() {
+        let (most, sharded) = (self.shared.config.batch, self.shared.config.sharded);
+        let mut batch = Vec::new();
+        while self.queue.take_some(most, joins(sharded), &mut batch) {
             let taken = now();
-            let gather = self.serve(&job, taken);
-            let mut bytes = std::mem::take(&mut self.bytes);
-            bytes.clear();
-            gather.finish(&mut bytes);
-            self.charge.set(gather.size() + bytes.capacity());
-            if job.route.keys > 0 && gather.rank < ERROR {
-                self.stats.hits.add(gather.found as u64);
-                self.stats.misses.add(job.route.keys.saturating_sub(gather.found) as u64);
+            let mut left = batch.len();
+            if left == 1 {
+                batch.drain(..).for_each(|request| {
+                    let gather = self.serve(&request.1, taken);
+                    self.answer(request, &gather, true);
+                });
+            } else {
+                self.serve_together(std::mem::take(&mut batch), |worker, request, gather| {
+                    left -= 1;
+                    worker.answer(request, &gather, left == 0);
+                });
             }
-            let Self { stats, queue, resume, histograms, .. } = &mut self;
-            client.served(&job, gather.rank, &bytes, &mut Responder { stats, histograms, queue, resume });
             self.stats.busy_ns.add(now() - taken);
-            bytes.shrink_to(1 << 18);
-            self.charge.set(bytes.capacity());
-            self.bytes = bytes;
         }
         self.stats.end();
         self.histograms
+    }
+
+    /// Whoever is the `last` before this worker takes again leaves its client's next request to it.
+    fn answer(&mut self, (client, job): Taken, gather: &ReplyMerger, last: bool) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        gather.finish(&mut bytes);
+        self.charge.set(gather.size() + bytes.capacity());
+        if job.route.keys > 0 && gather.rank < ERROR {
+            self.stats.hits.add(gather.found as u64);
+            self.stats.misses.add(job.route.keys.saturating_sub(gather.found) as u64);
+        }
+        let Self { stats, queue, resume, histograms, .. } = self;
+        client.served(
+            &job,
+            gather.rank,
+            &bytes,
+            &mut Responder { stats, histograms, queue, resume, quiet: last },
+        );
+        bytes.shrink_to(1 << 18);
+        self.charge.set(bytes.capacity());
+        self.bytes = bytes;
     }
 
     fn serve(&mut self, job: &QueuedRequest, taken: u64) -> ReplyMerger {
@@ -125,13 +148,18 @@ impl<'a> Worker<'a> {
             }
             _ => self.ask(0..all, &job.bytes, job.route.shape),
         };
-        let (queue, service) = (taken.saturating_sub(job.received), now() - taken);
+        self.count_served(job.received, taken);
+        gather
+    }
+
+    /// A request that came at `received` and was taken at `taken` has been answered by servers.
+    pub fn count_served(&mut self, received: u64, taken: u64) {
+        let (queue, service) = (taken.saturating_sub(received), now() - taken);
         self.stats.served.add(1);
         self.stats.queue_ns.add(queue);
         self.stats.service_ns.add(service);
         record(&mut self.histograms.queue, queue);
         record(&mut self.histograms.service, service);
-        gather
     }
 
     /// The same to some servers; all are asked before the first is heard.
@@ -143,7 +171,7 @@ impl<'a> Worker<'a> {
             .filter(|server| self.send(*server, bytes, &mut gather, *server - first))
             .fold(0, |sent, server| sent | 1 << server);
         for server in servers.filter(|server| sent >> server & 1 == 1) {
-            self.hear(server, shape, start, &mut gather, server - first);
+            self.hear_only(server, shape, start, &mut gather, server - first);
         }
         gather
     }
@@ -172,13 +200,13 @@ impl<'a> Worker<'a> {
             }
         }
         for (server, part) in asked {
-            self.hear(server, job.route.shape, start, &mut gather, part);
+            self.hear_only(server, job.route.shape, start, &mut gather, part);
         }
         gather
     }
 
     /// The next server that is up, by turns over all workers.
-    fn next(&self) -> Option<usize> {
+    pub fn next(&self) -> Option<usize> {
         let all = self.servers.len();
         (0..all)
             .map(|_| self.shared.turn.fetch_add(1, Ordering::Relaxed) % all)
@@ -188,6 +216,15 @@ impl<'a> Worker<'a> {
     /// Whether it was sent; else the answer is an error.
     fn send(&mut self, server: usize, bytes: &[u8], gather: &mut ReplyMerger, part: usize) -> bool {
         self.stats.servers[server].requests.add(1);
+        let sent = self.write(server, bytes);
+        if let Err(why) = sent {
+            self.fail(server, why, gather, part);
+        }
+        sent.is_ok()
+    }
+
+    /// To the server, over a connection that is opened if there is none.
+    pub fn write(&mut self, server: usize, bytes: &[u8]) -> Result<(), &'static str> {
         let (epoch, connection) = (self.health.epoch(server), &mut self.servers[server]);
         if connection.stream.is_none() || connection.epoch != epoch {
             let patience = Duration::from_secs_f64(self.shared.config.connect_timeout_s);
@@ -198,37 +235,47 @@ impl<'a> Worker<'a> {
                 Ok(stream) => connection.open(stream, epoch),
                 Err(_) => {
                     connection.epoch = epoch;
-                    self.fail(server, "cannot be reached", gather, part);
-                    return false;
+                    return Err("cannot be reached");
                 }
             }
         }
-        let sent = self.servers[server].send(bytes, self.timeout);
-        if let Err(why) = sent {
-            self.fail(server, why, gather, part);
-        }
-        sent.is_ok()
+        self.servers[server].send(bytes, self.timeout)
     }
 
-    fn hear(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut ReplyMerger, part: usize) {
-        let connection = &mut self.servers[server];
-        match connection.receive(shape, start + self.timeout, self.timeout) {
-            Ok((reply, length)) => {
-                let stats = &self.stats.servers[server];
-                stats.replies.add(1);
-                stats.service_ns.add(now() - start);
-                stats.errors.add(u64::from(rank(reply) == ERROR));
-                gather.add(part, reply, connection.data(length));
-                if connection.consume(length).is_err() {
-                    connection.stream = None;
-                }
-            }
-            Err(why) => self.fail(server, why, gather, part),
+    fn hear_only(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut ReplyMerger, part: usize) {
+        if let Err(why) = self.hear(server, shape, start, gather, part, false) {
+            self.fail(server, why, gather, part);
         }
+    }
+
+    /// Its answer, which is part of one; whether `more` are due over this connection.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn hear(
+        &mut self,
+        server: usize,
+        shape: ReplyKind,
+        start: u64,
+        gather: &mut ReplyMerger,
+        part: usize,
+        more: bool,
+    ) -> Result<(), &'static str> {
+        let connection = &mut self.servers[server];
+        let (reply, length) = connection.receive(shape, start + self.timeout, self.timeout)?;
+        let stats = &self.stats.servers[server];
+        stats.replies.add(1);
+        stats.service_ns.add(now() - start);
+        stats.errors.add(u64::from(rank(reply) == ERROR));
+        gather.add(part, reply, connection.data(length));
+        if connection.consume(length, more).is_err() {
+            connection.stream = None;
+        }
+        Ok(())
     }
 
     /// The connection is dropped, so that a late answer reaches nobody.
-    fn fail(&mut self, server: usize, why: &str, gather: &mut ReplyMerger, part: usize) {
+    pub fn fail(&mut self, server: usize, why: &str, gather: &mut ReplyMerger, part: usize) {
         self.servers[server].stream = None;
         self.health.failed(server, self.servers[server].epoch, why);
         self.stats.servers[server].errors.add(1);
@@ -237,7 +284,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn error(line: &[u8]) -> ReplyMerger {
+pub(super) fn error(line: &[u8]) -> ReplyMerger {
     let mut gather = ReplyMerger::new(1, false);
     gather.add(0, Reply::Error, line);
     gather
