@@ -115,7 +115,7 @@ def test_more_than_a_pipeline_holds_is_answered_in_order(start: Start) -> None:
 
 def test_a_full_queue_refuses_and_goes_on(start: Start, server: Memcached) -> None:
     """The server is frozen for a moment, so that requests pile up."""
-    proxy = start(queue=4, timeout_s=5.0)
+    proxy = start(queue=4, timeout_s=5.0, batch=1)
     talks = [proxy.talk() for _ in range(20)]
     server.freeze()
     try:

@@ -80,6 +80,7 @@ pub(crate) fn stats(shared: &SharedState<'_>, arguments: &[u8], out: &mut Vec<u8
             line("num_threads", &all.len());
             line("sharded", &config.sharded);
             line("queue", &config.queue);
+            line("batch", &config.batch);
         }
         _ => return out.extend_from_slice(b"CLIENT_ERROR the proxy has stats and stats settings\r\n"),
     }

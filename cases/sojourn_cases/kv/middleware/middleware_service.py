@@ -46,7 +46,7 @@ class KvService:
             "listen": f"{self.hosts.address(host)}:0", "servers": [server.address for server in self.servers],
             "design": factors["design"], "workers": max(factors["workers"], 1), "sharded": factors["sharded"],
             "log": str(self.logs / f"log{k}.rec"), "bins": str(self.logs / f"bins{k}.rec"), "period_s": PERIOD_S,
-            "timeout_s": 5.0,
+            "timeout_s": 5.0, "batch": 1,  # a worker serves one request at a time, as the report has it
         }  # fmt: skip
         told = {"network": self.hosts.path(host), "kv-proxy": config}
         worker = WorkerProcess("kv-proxy", told, log=self.logs / f"{host}.txt")

@@ -242,7 +242,14 @@ impl<'a> Worker<'a> {
         self.servers[server].send(bytes, self.timeout)
     }
 
-    fn hear_only(&mut self, server: usize, shape: ReplyKind, start: u64, gather: &mut ReplyMerger, part: usize) {
+    fn hear_only(
+        &mut self,
+        server: usize,
+        shape: ReplyKind,
+        start: u64,
+        gather: &mut ReplyMerger,
+        part: usize,
+    ) {
         if let Err(why) = self.hear(server, shape, start, gather, part, false) {
             self.fail(server, why, gather, part);
         }
