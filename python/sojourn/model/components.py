@@ -30,8 +30,8 @@ class Queue:
     `on_full` says what happens to an arrival at a full station: `lose` drops it, and `block` blocks the upstream server after
     service. `schedule` is a list of pairs (at_s, servers), which repeats every `period_s`; only a simulation supports it.
     `breakdowns` needs a simulation, or the method `mg1-breakdowns` for a model of one server. `background`, in [0, `servers`), is
-    the mean number of servers that work other than the customers' keeps busy, with or without customers. It counts as
-    utilisation, and slows the servers for the customers by its share.
+    the mean number of servers that other work keeps busy, with or without customers. This work counts as
+    utilisation, and makes the servers slower for the customers, by its share.
     """
 
     name: str
