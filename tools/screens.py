@@ -207,8 +207,8 @@ def page() -> Iterator[str]:
     yield "# Pictures of all reports and pages"
     yield ""
     yield "<!-- written by tools/screens.py -->"
-    yield "These pictures show each report and each page of [the workbench](workbench.md) as it opens."
-    yield "They are 1280 or 390 pixels wide, light or dark."
+    yield "These pictures show the first screen of each report, and of each page of [the workbench](workbench.md)."
+    yield "They are 1280 or 390 pixels wide, and light or dark."
     yield "The runs were recorded for the web study (`benches/web/recorded/2026-11-26`), or simulated where the caption says so."
     yield "The run that is being recorded, and the study that is running, are made up."
     for title, about in (("Reports", REPORTS), ("The workbench", {name: one[0] for name, one in WORKBENCH.items()})):
