@@ -140,7 +140,7 @@ class WebGuestSession:
         about = {
             "placement": placement,
             "lab": {
-                "kind": "guest", "way": self.way, "host_cores": list(worker.cores),
+                "kind": "guest", "way": self.way, "host_cores": list(worker.cores), "real_time": worker.real_time,
                 "network": "lab" if worker.guest.network else "user",
             },
             "conditions": self.conditions(point)["conditions"],

@@ -65,12 +65,15 @@ def _ports(ports: Mapping[str, str], image: Path) -> list[str]:
 def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[str]:
     # arch-capabilities: a host that is itself virtual may offer it and then refuse it
     accel, cpu = ("kvm", "host,-arch-capabilities") if way == KVM else ("tcg,thread=multi", "max")
+    # A translated guest distrusts the time stamp counter and reads the HPET instead: each time that anything in it looks at the clock,
+    # that leaves the guest and takes the lock that also carries its packets. The counter is the host's, the same on each virtual CPU.
+    clock = "" if way == KVM else " tsc=reliable"
     words = [
         str(parts.qemu), "-nodefaults", "-no-user-config", "-no-reboot", "-name", "guest,debug-threads=on", "-display", "none",
         "-sandbox", SANDBOX,
         "-accel", accel, "-machine", "q35", "-cpu", cpu, "-smp", str(shape.cpus), "-m", str(shape.memory_mib),
         "-serial", "stdio", "-kernel", str(parts.kernel), "-initrd", str(image),
-        "-append", "console=ttyS0 quiet panic=-1 edd=off",
+        "-append", f"console=ttyS0 quiet panic=-1 edd=off{clock}",
     ]  # fmt: skip
     for number, port in enumerate(shape.ports, 1):
         words += _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)

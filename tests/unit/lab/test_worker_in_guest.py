@@ -18,7 +18,16 @@ from sojourn.lab.guest_command import GuestShape, command
 from sojourn.lab.guest_parts import GuestParts
 from sojourn.lab.guest_python import interpreter, python_files
 from sojourn.lab.guest_samples import merge_samples
-from sojourn.lab.worker_in_guest import PORTS, GuestWorker, guest_worker, nic_interrupts, pin, script, thread_cpu_s
+from sojourn.lab.worker_in_guest import (
+    PORTS,
+    GuestWorker,
+    guest_worker,
+    nic_interrupts,
+    pin,
+    put_first,
+    script,
+    thread_cpu_s,
+)
 
 PARTS = GuestParts(Path("/q"), Path("/k"), Path("/m"), Path("/u"), Path("/um"), Path("/b"))
 # as proc_interrupts(5) has it: a head of CPUs, then a row a line
@@ -107,6 +116,40 @@ def test_each_virtual_cpu_has_its_core(tmp_path: Path, monkeypatch: pytest.Monke
     assert there == {7: {4, 6}, 8: {4}, 9: {6}, 10: {4}}
 
 
+def test_its_threads_come_before_all_but_the_generators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """sched(7): of two SCHED_FIFO threads the one with the higher number runs; the generator has 10 (crates/loadgen)."""
+    proc = threads(tmp_path, t7=("qemu", 0), t8=("CPU 0/TCG", 0))
+    limit = proc / "sys/kernel/sched_rt_runtime_us"
+    limit.parent.mkdir(parents=True)
+    limit.write_text("950000\n")
+    there: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr(os, "sched_setscheduler", lambda t, way, p: there.update({t: (way, p.sched_priority)}))
+    assert put_first(7, proc)
+    assert {way for way, _ in there.values()} == {os.SCHED_FIFO} and 10 > there[7][1] > there[8][1] > 0
+    there.clear()
+    limit.write_text("-1\n")
+    assert not put_first(7, proc) and not there, "a guest that spins would keep its core for good"
+
+
+def test_without_the_right_they_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proc = threads(tmp_path, t7=("qemu", 0))
+    (proc / "sys/kernel").mkdir(parents=True)
+    (proc / "sys/kernel/sched_rt_runtime_us").write_text("950000\n")
+
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setscheduler", refused)
+    assert not put_first(7, proc)
+
+
+def test_a_translated_guest_reads_the_counter_of_the_host() -> None:
+    """tsc=reliable: Documentation/admin-guide/kernel-parameters.txt; with KVM the guest has kvm-clock."""
+    appended = {way: command(PARTS, way, GuestShape(), Path("/t/image")) for way in ("tcg", "kvm")}
+    said = {way: words[words.index("-append") + 1] for way, words in appended.items()}
+    assert "tsc=reliable" in said["tcg"].split() and "tsc=" not in said["kvm"]
+
+
 def lines(path: Path, *samples: object, cut: str = "") -> Path:
     path.write_text("".join(json.dumps(one) + "\n" for one in samples) + cut)
     return path
@@ -139,7 +182,7 @@ def worker(*answers: bytes) -> GuestWorker:
     here, there = socket.socketpair()
     there.settimeout(5)
     threading.Thread(target=answering, args=(here, list(answers)), daemon=True).start()
-    return GuestWorker(Guest("tcg", os.getpid(), Path("/none"), 1.0), Path("/none"), [0], there)
+    return GuestWorker(Guest("tcg", os.getpid(), Path("/none"), 1.0), Path("/none"), [0], False, there)
 
 
 def test_the_clock_is_asked_and_the_soonest_answer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
