@@ -89,7 +89,8 @@ class FittedWeb(FittedDefaults):
 def parameters(fitted: FittedModel) -> dict[str, ParameterEstimate]:
     """Its unknowns by the names that the station has for them; `page_s`, or `request_s` of a model that knows no interrupts."""
     page = "page_s" if cores_of(fitted) is not None else "request_s"
-    return {page if path == PAGE else path.rpartition(".")[2]: e for path, e in fitted.estimates.items()}
+    known = {PAGE: page, f"{PAGE}.mean": page, f"{PAGE}.scv": "page_scv"}
+    return {known.get(path, path.rpartition(".")[2]): e for path, e in fitted.estimates.items()}
 
 
 def cores_of(fitted: FittedModel) -> Multicore | None:

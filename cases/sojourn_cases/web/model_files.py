@@ -2,7 +2,9 @@
 the model that Chen et al. argue against, is fitted for comparison.
 
 Options of `[fit]`: `variants`, some of these (by default all but `mmm`); `group_by`, a factor: runs that differ in it are fitted apart, and
-a prediction takes the fit with its value. Before the runs each variant is believed by the live sessions in which it was right, by
+a prediction takes the fit with its value; `unknown`, of `UNKNOWN`: what else the fit finds. `handoff_s` is a delay of every answer beside
+the cores, such as that of a hypervisor which carries its packets; `page_scv` is that of a page (of `priority`; the others have an
+exponential page). Before the runs each variant is believed by the live sessions in which it was right, by
 Laplace's rule of succession: 1 and the number of these, to each other (S. L. Zabell: The Rule of Succession. Erkenntnis 31 (1989), pp.
 283-321). That `priority` is ahead has a reason: in a kernel an interrupt preempts a page. Runs without known work are no part of
 the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which the models take as given.
@@ -14,25 +16,27 @@ with more lay in 90 % intervals that had no such growth. So there is none here; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, FittedModelData, fit_rivals, observe_runs
-from sojourn.model import Model, Multicore, Unknown, replaced
+from sojourn.model import Lognormal, Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
-from sojourn_cases.web.fitted_web import FittedWeb
+from sojourn_cases.web.fitted_web import PAGE, FittedWeb
 from sojourn_cases.web.known_demands import is_bare, overheads
 
 HERE = Path(__file__).parent
 NAMES = ("priority", "shared", "paper", "mmm")
-MMM = "mmm"
+PRIORITY, MMM = "priority", "mmm"
 # live sessions in which a model predicted spread interrupts best, of five that compared them: docs/decisions/0045
 SESSIONS_RIGHT = {"priority": 5}
 SomeFit = TypeVar("SomeFit", bound=FittedModelData)
+PAGE_SCV = 0.5  # where a fit begins
+UNKNOWN = ("handoff_s", "page_scv")
 LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`fit/run_measurements.py`)
 
 
@@ -50,12 +54,12 @@ class WebModelsTemplate(FitTemplate):
     """Fits the models of the web case to runs of a web system."""
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-        variants, group_by = _checked(options)
+        variants, group_by, unknown = _checked(options)
         groups: dict[Any, list[RunFolder]] = {}
         for run in runs:
             groups.setdefault(_group_of(run.manifest["factors"], group_by), []).append(run)
         found = [
-            _fitted(groups[value], variants, seed, {group_by: value} if group_by else {})
+            _fitted(groups[value], variants, seed, {group_by: value} if group_by else {}, unknown)
             for value in (sorted(groups) if group_by else groups)
         ]
         if not found:
@@ -83,14 +87,14 @@ def _group_of(factors: Mapping[str, Any], group_by: str) -> Any:
 
 
 def _fitted(
-    runs: list[RunFolder], variants: tuple[str, ...], seed: int, where: Mapping[str, int]
+    runs: list[RunFolder], variants: tuple[str, ...], seed: int, where: Mapping[str, int], unknown: tuple[str, ...]
 ) -> tuple[ChosenModel, dict[str, FittedModel]]:
     """What was chosen of the variants, and each model, M/M/m too."""
     loaded = _loaded(runs)
     if not loaded:
         raise _no_run()
     seen, client_s = observe_runs(loaded), overheads(runs).client_s
-    models = {name: replace(fit_for(model_file(name), seen, client_s), where=where) for name in variants}
+    models = {name: replace(fit_for(model_file(name), seen, client_s, unknown), where=where) for name in variants}
     chosen = fit_rivals(seen, models, seed=seed, prior=believed(variants))
     fits = dict(chosen.fits)
     if MMM not in fits:
@@ -133,14 +137,15 @@ def _together(groups: list[FittedModel]) -> FittedWeb:
     return FittedWeb(replace(first, models_of_other_runs=tuple(others)))
 
 
-def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0) -> Model:
-    """The model with what these runs can tell: the delay is that of all requests where every core takes interrupts; interrupts that nobody
-    measured cost nothing; `client_s`: work of the client for a request, on the cores that it shares."""
+def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0, unknown: Sequence[str] = ()) -> Model:
+    """The model with what these runs can tell: the delay is that of all requests where every core takes interrupts, or where it is asked
+    for (`unknown`, of `UNKNOWN`); interrupts that nobody measured cost nothing; `client_s`: work of the client for a request, on the cores
+    that it shares."""
     host = next((s.name for s in model.stations if isinstance(s, Multicore)), None)
     if host is None:
         return model
     values: dict[str, Any] = {"client_s": client_s}
-    if all(run.factors["cores"] == run.factors["nics"] for run in runs.runs):
+    if "handoff_s" in unknown or all(run.factors["cores"] == run.factors["nics"] for run in runs.runs):
         values |= {"crossing_s": 0.0, "handoff_s": Unknown(low=0.0)}
     meters = {
         part: name
@@ -149,16 +154,22 @@ def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0) -> Model:
     }
     if f"{host}.interrupts" not in meters:
         values |= {"interrupt_s": 0.0, "interrupt_scv": 0.0}
-    return replace(replaced(model, {f"stations.{host}.{k}": v for k, v in values.items()}), observed=meters)
+    found = {f"stations.{host}.{k}": v for k, v in values.items()}
+    if "page_scv" in unknown and model.name == PRIORITY:
+        found[PAGE] = Lognormal(mean=Unknown(), scv_=Unknown(start=PAGE_SCV, low=0.0))
+    return replace(replaced(model, found), observed=meters)
 
 
-def _checked(options: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
-    if unknown := set(options) - {"variants", "group_by"}:
-        raise InputError(sorted(unknown)[0], "[fit] options", "give variants, group_by")
+def _checked(options: Mapping[str, Any]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    if strange := set(options) - {"variants", "group_by", "unknown"}:
+        raise InputError(sorted(strange)[0], "[fit] options", "give variants, group_by, unknown")
     variants = tuple(options.get("variants", [name for name in NAMES if name != MMM]))
     if not variants or not set(variants) <= set(NAMES):
         raise InputError(variants, "[fit] options: variants", f"give some of {', '.join(NAMES)}")
-    return variants, str(options.get("group_by", ""))
+    unknown = tuple(options.get("unknown", ()))
+    if not set(unknown) <= set(UNKNOWN):
+        raise InputError(unknown, "[fit] options: unknown", f"give some of {', '.join(UNKNOWN)}")
+    return variants, str(options.get("group_by", "")), unknown
 
 
 TEMPLATE = WebModelsTemplate()

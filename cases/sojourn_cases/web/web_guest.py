@@ -40,13 +40,15 @@ KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
 
 class WebGuestOptions(BaseModel):
     """`[system]` of kind `web-guest`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for the
-    first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had."""
+    first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `offloads`: the NICs split
+    answers into packets and sum these; without, the guest does."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["web-guest"] = "web-guest"
     guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
+    offloads: bool = True
     memory_mib: int = Field(default=384, ge=256, le=65_536)
     port: int = Field(default=18080, ge=1, le=65_531)
     path: str = Field(default="/item/7", pattern=r"^/\S*$")
@@ -175,7 +177,7 @@ class WebGuestSession:
             "demand": {"kind": o.page, "mean": wanted["page_s"]} if wanted["page_s"] else None,
         }  # fmt: skip
         ports = [o.port + k for k in range(nics)]
-        shape = GuestShape(cpus, o.memory_mib, ports, GUEST_PORT, queues=1 if self.system.in_lab else 0)
+        shape = GuestShape(cpus, o.memory_mib, ports, GUEST_PORT, 1 if self.system.in_lab else 0, o.offloads)
         return guest_worker(
             guest_parts(), self.way, shape, CALL, {"network": None, "web": web}, cores=[core.number for core in cores()],
             interrupt_cores=leading, interval_s=self.system.load.every_s,

@@ -15,18 +15,23 @@ LEAST_MIB, MOST_MIB = 128, 65_536
 # It opens no program, takes no right and forks nothing: what breaks out of a guest finds little (qemu(1), -sandbox).
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny"
 NOBODY = "65534"
+NO_OFFLOADS = ",csum=off,gso=off,guest_csum=off" + "".join(
+    f",{of}_{what}=off" for of in ("host", "guest") for what in ("tso4", "tso6")
+)
 
 
 @dataclass(frozen=True)
 class GuestShape:
     """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
-    `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network."""
+    `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network.
+    `offloads`: the NIC takes a whole answer and splits and sums its packets; without, the guest does, and each packet crosses alone."""
 
     cpus: int = 1
     memory_mib: int = 256
     ports: Sequence[int | None] = (None,)
     guest_port: int = 80
     queues: int = 0
+    offloads: bool = True
 
     def check(self, way: str) -> None:
         """InputError for what no guest of this way has."""
@@ -76,7 +81,8 @@ def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[s
         "-append", f"console=ttyS0 quiet panic=-1 edd=off{clock}",
     ]  # fmt: skip
     for number, port in enumerate(shape.ports, 1):
-        words += _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)
+        *net, device = _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)
+        words += [*net, device if shape.offloads else device + NO_OFFLOADS]
     return words
 
 

@@ -11,9 +11,11 @@ import sojourn as sj
 from sojourn.errors import FitError, InputError
 from sojourn.fit import FitRuns
 from sojourn.fit.fit_runs import FitRun
+from sojourn.model.unknown_parameters import unknowns
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
-from sojourn_cases.web.model_files import NAMES, TEMPLATE, fit_for, known_of_nics, model_file
+from sojourn_cases.web.fitted_web import parameters
+from sojourn_cases.web.model_files import NAMES, TEMPLATE, UNKNOWN, fit_for, known_of_nics, model_file
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 
 INTERRUPT_S, PAGE_S = 5e-4, 3e-3
@@ -58,8 +60,10 @@ def test_demands_of_the_host_are_found_and_two_nics_are_predicted(runs: list[Run
 def test_what_is_refused(runs: list[RunFolder]) -> None:
     with pytest.raises(InputError, match="variants"):
         TEMPLATE.fit(runs, 1, {"variants": ["fair"]})
-    with pytest.raises(InputError, match="give variants, group_by"):
+    with pytest.raises(InputError, match="give variants, group_by, unknown"):
         TEMPLATE.fit(runs, 1, {"group": "cores"})
+    with pytest.raises(InputError, match="unknown: .* give some of handoff_s, page_scv"):
+        TEMPLATE.fit(runs, 1, {"unknown": ["speed"]})
     with pytest.raises(FitError, match="no run at a known rate"):
         TEMPLATE.fit([], 1, {})
 
@@ -101,6 +105,26 @@ def test_interrupts_that_nobody_measured_cost_nothing() -> None:
     fitted = sj.fit(runs, fit_for(model_file("priority"), runs), draws=20)
     assert set(fitted.paths) == {"stations.cpu.handoff_s", "service_s.cpu.user"}
     assert fitted.estimates["service_s.cpu.user"].value == pytest.approx(PAGE_S / 2, rel=0.01)
+
+
+@pytest.mark.parametrize("scv", [0.0, 0.5])
+def test_a_delay_and_the_variance_of_a_page_are_found_where_asked_for(scv: float) -> None:
+    """One core without interrupts is M/G/1: T = A + l A² (1 + scv) / 2 (1 - l A) (Pollaczek and Khinchine: Kleinrock, Queueing Systems 1,
+    1975, p. 187), here with a delay of 2 ms behind it."""
+    runs, page_s, delay_s = [], 1e-3, 2e-3
+    for rate in (100.0, 250.0, 400.0, 550.0, 700.0, 800.0):
+        mean_s = delay_s + page_s + rate * page_s**2 * (1 + scv) / 2 / (1 - rate * page_s)
+        means = {("", "response_time"): (mean_s, 0.01), ("", "throughput"): (rate, 0.005)}
+        runs.append(FitRun(f"{rate:g}", {"cores": 1, "nics": 1, "rate_per_s": rate}, means, {"leading": rate * page_s}))
+    seen = FitRuns(runs)
+    fitted = sj.fit(seen, fit_for(model_file("priority"), seen, unknown=UNKNOWN), draws=20)
+    found = parameters(fitted)
+    assert set(found) == {"page_s", "page_scv", "handoff_s"}
+    assert found["page_s"].value == pytest.approx(page_s, rel=0.01)
+    assert found["page_scv"].value == pytest.approx(scv, abs=0.05)
+    assert found["handoff_s"].value == pytest.approx(delay_s, rel=0.03)
+    shared = fit_for(model_file("shared"), seen, unknown=UNKNOWN)
+    assert set(unknowns(shared)) == {"stations.cpu.handoff_s", "service_s.cpu.user"}, "exponential"
 
 
 def test_what_the_client_takes_is_given() -> None:

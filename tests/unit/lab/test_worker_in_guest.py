@@ -232,7 +232,9 @@ def test_a_nic_of_the_lab_is_a_tap_device_with_its_queues() -> None:
     assert "tap,id=nic2,ifname=tap2,script=no,downscript=no,vhost=off,queues=2" in words
     assert "virtio-net-pci,netdev=nic2,mac=52:54:00:00:00:02,mq=on,vectors=6" in words and "user," not in words
     one = " ".join(command(PARTS, "tcg", GuestShape(queues=1), Path("/t/image")))
-    assert "queues=" not in one and "mq=on" not in one
+    assert "queues=" not in one and "mq=on" not in one and "csum=" not in one
+    bare = command(PARTS, "tcg", GuestShape(offloads=False), Path("/t/image"))[-1]
+    assert {"csum=off", "guest_csum=off", "gso=off", "host_tso4=off", "guest_tso6=off"} <= set(bare.split(","))
     for shape, way in ((GuestShape(cpus=1, queues=2), "tcg"), (GuestShape(queues=1), "uml")):
         with pytest.raises(InputError, match="queues of a NIC; give 0, or 1 to the number of CPUs"):
             shape.check(way)
