@@ -156,7 +156,7 @@ def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0, unknown: Sequenc
         values |= {"interrupt_s": 0.0, "interrupt_scv": 0.0}
     found = {f"stations.{host}.{k}": v for k, v in values.items()}
     if "page_scv" in unknown and model.name == PRIORITY:
-        found[PAGE] = Lognormal(mean=Unknown(), scv_=Unknown(start=PAGE_SCV, low=0.0))
+        found[PAGE] = Lognormal(mean=Unknown(), scv_=Unknown(start=PAGE_SCV, low=0.0, high=1.0))
     return replace(replaced(model, found), observed=meters)
 
 
