@@ -141,7 +141,7 @@ def controlled(place: NamespaceBackend, lanes: list[dict[str, Any]], said: dict[
     host = lanes[0]["targets"][0]["url"].removesuffix("/wait")
     controller = subprocess.Popen(
         ["nsenter", f"--net={place.client_network}", sys.executable, "-m", "sojourn", "control", "live", str(policy), host, "--act",
-         "--skip-model-check", "--out", str(folder / "log"), "--stop-after", f"{SECONDS + 12:g}s"],
+         "--skip-simulated-check", "--out", str(folder / "log"), "--stop-after", f"{SECONDS + 12:g}s"],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:

@@ -202,7 +202,7 @@ class LiveControlVerb(Verb):
     """A controller beside a service of ours, which has to be back at its safe setting afterwards."""
 
     def prepare(self, folder: Path) -> None:
-        pool = ["--backend-ms", "20", "--workers", str(SAFE), "--control", str(folder / "control")]
+        pool = ["--mean-backend-ms", "20", "--backend-servers", str(SAFE), "--control", str(folder / "control")]
         web = [sys.executable, "-m", "sojourn", "serve", "web", "--port", "8380", *pool]
         self.service = subprocess.Popen(web, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         listens(8380, 30)
@@ -243,8 +243,8 @@ def verbs(fixtures: Path) -> dict[str, Verb]:
     of, on = {"fixtures": fixtures}, ("--parallel", "local:2")
     sweep = ("--vary", "service_s.app.user=0.001..0.030:0.0001", "--output-format", "csv")
     bought = ("--vary", "stations.app.servers=1..8", "--cost", "stations.app.servers", "--objective", "mean < 50ms")
-    live = ("http://127.0.0.1:8380", "--act", "--skip-model-check", "--lease", "2s", "--stop-after", "2s")
-    board = ("--database", "auto", "--database-folder", "cluster", "--data-scale", "0.001", "--page-cpu-s", "0")
+    live = ("http://127.0.0.1:8380", "--act", "--skip-simulated-check", "--lease", "2s", "--stop-after", "2s")
+    board = ("--postgresql-url", "auto", "--database-folder", "cluster", "--data-scale", "0.001", "--page-cpu-s", "0")
     made = [
         MeasuringVerb("load", "load", URL, "--rate", "300", "--duration", "1.5s", "--out", "run", **of),
         MeasuringVerb("measure", "measure", URL, "--rate", "100,200", "--for", "1s", "--out", "measured", **of),

@@ -3,7 +3,7 @@
     python benches/messages/fuzz.py --seconds 600 --seed 1 [--rest-while FILE]
 
 A fifth of the time for the reading (the property tests of cases/crates/msgbroker, many cases), a fifth for each mode: with and
-without --batch, with and without --ack-timeout, each over a private PostgreSQL. Every answer of the live service is judged:
+without --batch-commits, with and without --ack-timeout, each over a private PostgreSQL. Every answer of the live service is judged:
 fuzz_reference.py says which are due, fuzz_model.py what they may say. Meanwhile a good client is answered rightly and the
 memory of the service stays; at the end nothing is lost, the service's own counts are those of its clients, and its tables
 are empty. While FILE exists nothing is sent, and the time does not count. Needs cargo. Fails (exit code 1) if a check

@@ -122,7 +122,7 @@ def test_a_service_that_ended_meanwhile_is_no_error(service: subprocess.Popen[st
 
 def test_another_controller_puts_it_back_before_it_looks_what_is_safe(own: ResizableService) -> None:
     """Else what was left would be taken for safe."""
-    first = controller(own, policy(own), "--act", "--skip-model-check", "--lease", "600s")
+    first = controller(own, policy(own), "--act", "--skip-simulated-check", "--lease", "600s")
     keepers: list[int] = []
     try:
         wait_for(lambda: own.size() == 9, START_S)
@@ -134,7 +134,7 @@ def test_another_controller_puts_it_back_before_it_looks_what_is_safe(own: Resiz
     wait_for(lambda: not any(map(alive, keepers)))
     (own.folder / "log").rename(own.folder / "first")
     second = controller(
-        own, policy(own, "workers = 7\nperiod_s = 0.3"), "--act", "--skip-model-check", "--lease", "60s"
+        own, policy(own, "workers = 7\nperiod_s = 0.3"), "--act", "--skip-simulated-check", "--lease", "60s"
     )
     try:
         wait_for(lambda: own.size() == 7, START_S)

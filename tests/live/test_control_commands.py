@@ -88,7 +88,7 @@ def controller(own: ResizableService, file: Path, *more: str) -> subprocess.Pope
 
 
 def test_it_is_set_by_its_command_read_back_and_put_back(own: ResizableService) -> None:
-    process = controller(own, policy(own), "--act", "--skip-model-check", "--lease", "60s")
+    process = controller(own, policy(own), "--act", "--skip-simulated-check", "--lease", "60s")
     wait_for(lambda: own.size() == 9)
     until_told(own.folder / "log", lambda told: any(line.get("event") == "set" for line in told))
     process.send_signal(signal.SIGINT)
@@ -98,7 +98,7 @@ def test_it_is_set_by_its_command_read_back_and_put_back(own: ResizableService) 
 
 
 def test_the_lease_outlives_a_controller_that_is_killed(own: ResizableService) -> None:
-    process = controller(own, policy(own), "--act", "--skip-model-check", "--lease", "2s")
+    process = controller(own, policy(own), "--act", "--skip-simulated-check", "--lease", "2s")
     wait_for(lambda: own.size() == 9)
     process.kill()
     process.wait()
@@ -151,16 +151,16 @@ def test_what_is_wrong_is_told_while_it_runs(own: ResizableService, change: tupl
     own.file.write_text(own.text.replace(*change))
     if told == "refused: ":
         own.file.write_text(own.text.replace('"{value}"]', '"no {value}"]'))
-    process = controller(own, policy(own), "--act", "--skip-model-check", "--stop-after", "3s")
+    process = controller(own, policy(own), "--act", "--skip-simulated-check", "--stop-after", "3s")
     said, _ = process.communicate(timeout=60)
     assert told in said, said
     assert own.size() == SAFE
 
 
 def test_two_controllers(own: ResizableService) -> None:
-    first = controller(own, policy(own), "--act", "--skip-model-check", "--lease", "60s")
+    first = controller(own, policy(own), "--act", "--skip-simulated-check", "--lease", "60s")
     wait_for(lambda: own.size() == 9)
-    second = controller(own, policy(own), "--act", "--skip-model-check")
+    second = controller(own, policy(own), "--act", "--skip-simulated-check")
     said, _ = second.communicate(timeout=60)
     assert second.returncode == 4
     assert "only one controller per target" in said
@@ -172,7 +172,7 @@ def test_two_controllers(own: ResizableService) -> None:
 
 def test_nothing_is_left(own: ResizableService) -> None:
     """The keeper ends with the controller."""
-    process = controller(own, policy(own), "--act", "--skip-model-check", "--lease", "60s")
+    process = controller(own, policy(own), "--act", "--skip-simulated-check", "--lease", "60s")
     wait_for(lambda: own.size() == 9)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)

@@ -210,18 +210,18 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert {line["workers"] for line in lines(tmp_path / "dry") if "event" not in line} == {7}
     unproved = command(pool, tmp_path, "--act", "--out", "no")
     assert unproved.returncode == 2
-    assert "has to pass first, or --skip-model-check" in unproved.stderr
+    assert "has to pass first, or --skip-simulated-check" in unproved.stderr
     drowned = command(
         pool,
         tmp_path,
         "--act",
         "--model",
         "pool.toml",
-        "--model-check-load",
+        "--simulated-check-load",
         "sine",
-        "--model-check-rate",
+        "--simulated-check-rate",
         "900",
-        "--model-check-duration",
+        "--simulated-check-duration",
         "30s",
     )
     assert drowned.returncode == 2
@@ -232,11 +232,11 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
         "--act",
         "--model",
         "pool.toml",
-        "--model-check-load",
+        "--simulated-check-load",
         "sine",
-        "--model-check-rate",
+        "--simulated-check-rate",
         "50",
-        "--model-check-duration",
+        "--simulated-check-duration",
         "1m",
         "--out",
         "act",
@@ -247,11 +247,11 @@ def test_the_command(pool: Pool, tmp_path: Path) -> None:
     assert pool.settings().workers == SAFE
     held = SocketActuator(pool.socket, "somebody", 30)
     held.set({"workers": 6})
-    assert "held by somebody" in command(pool, tmp_path, "--act", "--skip-model-check").stderr
+    assert "held by somebody" in command(pool, tmp_path, "--act", "--skip-simulated-check").stderr
     held.revert()
     (tmp_path / "stop").touch()
     assert (
         "stop is there"
-        in command(pool, tmp_path, "--act", "--skip-model-check", "--stop-file", "stop", "--out", "s").stdout
+        in command(pool, tmp_path, "--act", "--skip-simulated-check", "--stop-file", "stop", "--out", "s").stdout
     )
     assert json.loads((tmp_path / "s/decisions.ndjson").read_text().splitlines()[-1])["why"] == "stop is there"

@@ -94,8 +94,8 @@ def test_head_and_put(tmp_path: Path, shop: Recording) -> None:
 
 
 WAYS = [
-    ("Bearer " + SECRET, ("--bearer-env", "SHOP_TOKEN"), {"SHOP_TOKEN": SECRET}),
-    ("Basic dTpodXNoLTRmMWQ5Yw==", ("--basic-env", "SHOP_USER"), {"SHOP_USER": "u:" + SECRET}),
+    ("Bearer " + SECRET, ("--bearer-token-env", "SHOP_TOKEN"), {"SHOP_TOKEN": SECRET}),
+    ("Basic dTpodXNoLTRmMWQ5Yw==", ("--basic-auth-env", "SHOP_USER"), {"SHOP_USER": "u:" + SECRET}),
     (SECRET, ("--header", "Authorization: env:SHOP_TOKEN"), {"SHOP_TOKEN": SECRET}),
     (SECRET, ("--header", f"Authorization: {SECRET}"), {}),
 ]
@@ -123,12 +123,12 @@ def test_credentials_are_sent_and_written_nowhere(
 
 def test_a_failing_run_tells_no_credential_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_TOKEN", SECRET + "\r\nEvil: 1")
-    arguments = ("http://127.0.0.1:1/", *LOAD, "--bearer-env", "SHOP_TOKEN", "--out", "run")
+    arguments = ("http://127.0.0.1:1/", *LOAD, "--bearer-token-env", "SHOP_TOKEN", "--out", "run")
     command = Command(tmp_path, "load", *arguments)
     one_message(command, 2, "header Authorization", "line break", "one line")
     assert SECRET not in command.said()
     command = Command(tmp_path, "load", f"http://user:{SECRET}@127.0.0.1:1/", *LOAD, "--out", "run")
-    one_message(command, 2, "user name or password", "--basic-env")
+    one_message(command, 2, "user name or password", "--basic-auth-env")
     assert SECRET not in command.said()
     command = Command(
         tmp_path, "load", "http://127.0.0.1:1/", *LOAD, "--header", f"Cookie: a\r\nX: {SECRET}", "--out", "run"

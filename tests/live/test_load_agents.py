@@ -88,7 +88,7 @@ def shop() -> Iterator[Recording]:
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (("--agents", "local:0"), ("--agents: 'local:0'", "give local:1 to local:256")),
+        (("--agents", "local:0"), ("--agents: 'local:0'", "give 1 to 256")),
         (("--agents", "dask://nowhere"), ("--agents", "give dask://HOST:PORT")),
         (
             ("--agents", "local:2", "--rate-per-agent", "20"),

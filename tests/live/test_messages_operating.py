@@ -56,7 +56,7 @@ def test_it_says_when_the_database_goes_and_returns(start: Start, postgres: Post
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", at) for at, _, _ in events)
     told = [(level, rest.split()[0]) for _, level, rest in events]
     assert told == [("error", "database_down"), ("info", "database_up")]
-    assert 'remedy="start PostgreSQL first, or check --database"' in events[0][2]
+    assert 'remedy="start PostgreSQL first, or check --postgresql-url"' in events[0][2]
 
 
 def test_too_many_sessions_are_called_that(start: Start, postgres: Postgres) -> None:

@@ -166,7 +166,7 @@ def with_a_database(verb: str, port: int) -> tuple[str, ...]:
         return (verb, "--listen", f"127.0.0.1:{port}", "--workers", "2", "--db-connections", "2")
     return (
         verb,
-        "--database",
+        "--postgresql-url",
         "auto",
         "--port",
         str(port),

@@ -21,7 +21,9 @@ def kv_proxy(
     max_batch: Annotated[int, typer.Option(help="staged: most waiting requests that a worker takes at once")] = 16,
     threads: Annotated[int, typer.Option("--event-loops", help="direct: event-loop threads")] = 1,
     sharded: Annotated[bool, typer.Option("--split-multi-gets", help="split a multi-get over the servers")] = False,
-    max_waiting: Annotated[int, typer.Option(help="most requests that wait; further ones are refused")] = 10_000,
+    max_waiting_requests: Annotated[
+        int, typer.Option(help="most requests that wait; further ones are refused")
+    ] = 10_000,
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 1024,
     max_value_bytes: Annotated[int, typer.Option(help="largest value")] = 1 << 20,
     max_key_bytes: Annotated[int, typer.Option(help="longest key, up to 250")] = 250,
@@ -51,7 +53,8 @@ def kv_proxy(
 
     chosen = options(
         ProxyOptions, "serve kv-proxy", listen=listen, servers=tuple(server), design=design, workers=workers,
-        batch=max_batch, threads=threads, sharded=sharded, queue=max_waiting, connections=max_clients, value_bytes=max_value_bytes,
+        batch=max_batch,
+        threads=threads, sharded=sharded, queue=max_waiting_requests, connections=max_clients, value_bytes=max_value_bytes,
         key_bytes=max_key_bytes, memory_bytes=max_total_buffer_bytes, idle_s=idle_timeout, timeout_s=server_timeout,
         connect_timeout_s=connect_timeout,
         log=thread_log, bins=histogram_log, period_s=log_period, histogram=histogram, metrics=metrics,

@@ -14,7 +14,9 @@ from sojourn_cases.common.serve_lines import done, logged, lost, options, times
 
 
 def messages(
-    database: Annotated[str, typer.Option(help="postgresql://…, or auto: a cluster of its own")] = "auto",
+    database: Annotated[
+        str, typer.Option("--postgresql-url", help="postgresql://…, or auto: a cluster of its own")
+    ] = "auto",
     folder: Annotated[
         Path | None, typer.Option("--database-folder", help="auto: keep the cluster here; else it is removed")
     ] = None,
@@ -24,7 +26,7 @@ def messages(
     ] = "event-driven",
     workers: Annotated[int, typer.Option(help="threads of the threaded architecture, and of batches")] = 20,
     db_connections: Annotated[int, typer.Option(help="connections to the database")] = 20,
-    max_waiting: Annotated[
+    max_waiting_requests: Annotated[
         int, typer.Option(help="most requests that wait for a worker; further ones are refused")
     ] = 10_000,
     max_clients: Annotated[int, typer.Option(help="most connections of clients")] = 12_000,
@@ -40,7 +42,9 @@ def messages(
             help="a message that is not acknowledged within this is delivered again, s; without it, a take is final"
         ),
     ] = None,
-    batch: Annotated[bool, typer.Option("--batch", help="requests that wait share a statement and a commit")] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch-commits", help="requests that wait share a statement and a commit")
+    ] = False,
     token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="token that clients have to send")] = None,
     request_log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
     log_period: Annotated[float, typer.Option(help="time between two rows of queue lengths beside the log, s")] = 0.1,
@@ -57,7 +61,7 @@ def messages(
         url = cluster.url if cluster else database
         chosen = options(
             MessagesOptions, "serve messages", listen=listen, database=url, design=design, workers=workers,
-            connections=db_connections, queue=max_waiting, clients=max_clients, message_bytes=max_message_bytes,
+            connections=db_connections, queue=max_waiting_requests, clients=max_clients, message_bytes=max_message_bytes,
             idle_s=idle_timeout, timeout_s=db_timeout,
             durability=durability, redelivery_s=ack_timeout, batch=batch, token=token, log=request_log, period_s=log_period,
             metrics=metrics,

@@ -20,7 +20,9 @@ LOADED_S = 3600.0  # that one statement of the loading may take
 
 
 def bulletin(
-    database: Annotated[str | None, typer.Option(help="postgresql://…, or auto: a cluster of its own, loaded")] = None,
+    database: Annotated[
+        str | None, typer.Option("--postgresql-url", help="postgresql://…, or auto: a cluster of its own, loaded")
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option("--database-folder", help="auto: keep the cluster here; else it is removed")
     ] = None,
@@ -28,14 +30,14 @@ def bulletin(
     embedded: Annotated[bool, typer.Option("--in-memory", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --database, 16]")] = None,
+    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --postgresql-url, 16]")] = None,
     page_cpu_s: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
     scale: Annotated[
         float, typer.Option("--data-scale", help="size of the data; 1: 500 000 users, 150 000 stories")
     ] = 0.02,
     seed: Annotated[int, typer.Option(help="seed of the random data")] = 1,
     max_clients: Annotated[int, typer.Option(help="most connections of clients; further ones are closed")] = 50_000,
-    max_waiting: Annotated[
+    max_waiting_requests: Annotated[
         int, typer.Option(help="most requests that wait for a worker; a further one gets status 503")
     ] = 50_000,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
@@ -56,11 +58,11 @@ def bulletin(
     from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 
     if embedded == (database is not None) or (folder is not None and database != "auto"):
-        given = f"--in-memory {embedded}, --database {database}, --database-folder {folder}"
+        given = f"--in-memory {embedded}, --postgresql-url {database}, --database-folder {folder}"
         raise InputError(
             given,
             "serve bulletin",
-            "use --in-memory (tables in memory) or --database; --database-folder needs --database auto",
+            "use --in-memory (tables in memory) or --postgresql-url; --database-folder needs --postgresql-url auto",
         )
     if database == "auto":
         programs(runs_as(), "--in-memory: tables in memory")
@@ -70,7 +72,7 @@ def bulletin(
         chosen = options(
             BulletinOptions, "serve bulletin", listen=f"{host}:{port}", workers=workers or (16 if database else 4),
             page_work_s=page_cpu_s, database=cluster.url if cluster else database, pool=db_connections, scale=scale, seed=seed,
-            clients=max_clients, queue=max_waiting, idle_s=idle_timeout, metrics=metrics,
+            clients=max_clients, queue=max_waiting_requests, idle_s=idle_timeout, metrics=metrics,
             traces=None if traces is None else str(traces.absolute()), trace_share=trace_share,
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)

@@ -14,7 +14,7 @@ from sojourn.units import per_second, percent, seconds
 
 
 def storage(
-    iops: Annotated[float, typer.Option(help="required I/Os per second, e.g. 70000")],
+    required_iops: Annotated[float, typer.Option(help="required I/Os per second, e.g. 70000")],
     source: Annotated[
         Path, typer.Option("--coefficients", help="a run list with cpu_cores, the folder of a storage study, or published coefficients")
     ],
@@ -28,7 +28,7 @@ def storage(
     """
     from sojourn_cases.storage.costs import size_storage
 
-    found = size_storage(source, iops, cores, read)
+    found = size_storage(source, required_iops, cores, read)
     if as_json:
         say_answer("calc storage", {"paths": [asdict(one) for one in found]}, version=1)
         return

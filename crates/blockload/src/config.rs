@@ -241,7 +241,7 @@ impl BlockConfig {
         check((1..=DEPTH_MAX).contains(&self.depth), "--depth", self.depth, "give 1 to 4096")?;
         let room = u64::from(self.depth) * u64::from(self.sizes.high());
         check(room <= 4 << 30, "--depth", self.depth, "buffers take depth x block, at most 4 GiB")?;
-        check(self.queue <= 1 << 20, "--max-waiting", self.queue, "give up to 1048576")
+        check(self.queue <= 1 << 20, "--max-waiting-ios", self.queue, "give up to 1048576")
     }
 
     /// # Errors

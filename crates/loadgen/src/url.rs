@@ -87,7 +87,7 @@ impl Url {
         if authority.contains('@') {
             // A password may stand there: the URL is not told.
             let (place, value) = (place.to_string(), "a URL with a user name or password".to_string());
-            let remedy = "remove them and give --basic-env NAME: a variable with user:password";
+            let remedy = "remove them and give --basic-auth-env NAME: a variable with user:password";
             return Err(ConfigError::Value { place, value, remedy });
         }
         let usual = if tls { 443 } else { scheme.port() };
@@ -165,6 +165,6 @@ mod tests {
         }
         assert!(Url::parse("http://a/ b", "url").unwrap_err().to_string().contains("percent-encode"));
         let told = Url::parse("http://u:hush@a/", "url").unwrap_err().to_string();
-        assert!(told.contains("--basic-env") && !told.contains("hush"), "{told}");
+        assert!(told.contains("--basic-auth-env") && !told.contains("hush"), "{told}");
     }
 }

@@ -27,7 +27,13 @@ from sojourn.units import per_second, seconds
 LONGEST_S = 60.0  # of a run
 
 
-@former_keyword(told="on_line", shown="run_progress", report="html_report", cores="service_cores")
+@former_keyword(
+    told="on_line",
+    shown="run_progress",
+    report="html_report",
+    cores="service_runs_on_cores",
+    service_cores="service_runs_on_cores",
+)
 def capacity(
     url: str | Sequence[str],
     objective: str | Sequence[str] = (),
@@ -37,7 +43,7 @@ def capacity(
     factors: Mapping[str, Any] | None = None,
     what_if: Sequence[Mapping[str, float]] = (),
     limits: SearchLimits | None = None,
-    service_cores: Iterable[int] = (),
+    service_runs_on_cores: Iterable[int] = (),
     seed: int | None = None,
     on_line: Callable[[str], None] = lambda _line: None,
     run_progress: Shown | None = None,
@@ -53,7 +59,7 @@ def capacity(
         watched: processes, control groups and disks of the service; None: of a service on loopback the processes that listen there.
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
         limits: how many runs, how long in all, how far (`SearchLimits`).
-        service_cores: those that the service runs on [as of `measure`]. seed: all schedules repeat from it [another each time].
+        service_runs_on_cores: those that the service runs on [as of `measure`]. seed: all schedules repeat from it [another each time].
         on_line: is given a line after each run. run_progress: as of `measure`. html_report: whether `report.html` is written.
         load: what else `http_load` takes.
 
@@ -68,7 +74,7 @@ def capacity(
     _check(factors or {}, what_if)
     common: dict[str, Any] = {
         "watched": watched,
-        "service_cores": list(service_cores),
+        "service_runs_on_cores": list(service_runs_on_cores),
         "factors": factors,
         "allow_other_levels": True,
         "tolerate_other_programs": True,

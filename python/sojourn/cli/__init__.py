@@ -28,7 +28,7 @@ else:
         },
     )
 
-ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--parallel local:2]"}  # as Python calls it
+ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--parallel 2]"}  # as Python calls it
 COLLECTED = (50_000, 20, 20)  # new objects before circles of them are looked for: imports make many, and none that goes
 INTERRUPTED = "sojourn: interrupted; measured data is kept, temporary files and processes are removed"
 

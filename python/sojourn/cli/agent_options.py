@@ -20,7 +20,7 @@ class AgentOptions:
     """Which agents make an HTTP load, and the rate that one of them makes at most."""
 
     agents: str | None = option(
-        None, "HTTP at a rate, from several: local:N (processes of this machine) or tls://HOST:PORT of a dask cluster",
+        None, "HTTP at a rate, from several: N (processes of this machine) or tls://HOST:PORT of a dask cluster",
         "--agents", panel=PANEL,
     )  # fmt: skip
     per_agent: float | None = option(
@@ -39,7 +39,7 @@ class AgentOptions:
         """
         if self.agents is None:
             if self.per_agent is not None:
-                raise InputError(f"{self.per_agent:g}", "--rate-per-agent", "add --agents: local:N or tls://HOST:PORT")
+                raise InputError(f"{self.per_agent:g}", "--rate-per-agent", "add --agents: N or tls://HOST:PORT")
             return None
         from sojourn.measure.agents import AgentLoad
 

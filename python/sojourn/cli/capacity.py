@@ -51,7 +51,7 @@ def capacity(
     service_pids: Annotated[str | None, typer.Option(help="processes of the service; default: those that listen there", **HOST)] = None,
     service_cgroup: Annotated[list[str] | None, typer.Option(help="a control group of the service, e.g. app.slice", **HOST)] = None,
     service_disk: Annotated[list[str] | None, typer.Option(help="a disk that the service uses, e.g. vda", **HOST)] = None,
-    service_cores: Annotated[
+    service_runs_on_cores: Annotated[
         str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
     ] = "",
     factor: Annotated[str, typer.Option(help="present settings of the service: workers=2", **HOST)] = "",
@@ -107,7 +107,7 @@ def capacity(
     found = find(
         url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
         what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
-        service_cores=cores(service_cores, "--service-cores"), seed=seed, run_progress=shown,
+        service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"), seed=seed, run_progress=shown,
         on_line=lambda line: say(line, err=True), html_report=False, **load,
     )  # fmt: skip
     if as_json:

@@ -16,7 +16,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "control live": (
         "sojourn control live policy.toml service.toml --stop-after 1h",
         "sojourn control live policy.toml service.toml --act --model pool.toml",
-        "sojourn control live policy.toml service.toml --act --skip-model-check --lease 10s",
+        "sojourn control live policy.toml service.toml --act --skip-simulated-check --lease 10s",
     ),
     "calc merge": (
         "sojourn calc merge desk.toml hospital.toml",

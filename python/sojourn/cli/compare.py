@@ -32,7 +32,7 @@ OF_URLS = [name for name in http.OF_ONE_REQUEST if name != "unix_socket"]
 ONLY_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("blocks", "within", "seed", "timeout"), IN_TURN),
     **dict.fromkeys(
-        ("rate", "users", "length", "connections", "service_cores", *OF_URLS, "out"), URLS,
+        ("rate", "users", "length", "connections", "service_runs_on_cores", *OF_URLS, "out"), URLS,
     ),
     "warm_up": COMMANDS,
 }  # fmt: skip
@@ -63,7 +63,7 @@ def compare(
     seed: Annotated[
         int | None, typer.Option(help="repeats the order and the schedules (default: a new seed each time)", **UNSAID)
     ] = None,
-    service_cores: Annotated[
+    service_runs_on_cores: Annotated[
         str, typer.Option(help="URLs: cores they run on, e.g. 0,1; default: those their processes may use, else all", **HOST)
     ] = "",
     out: Annotated[Path | None, typer.Option(help="URLs: folder for the runs (default: runs/compare-TIME)", show_default=False)] = None,
@@ -98,7 +98,7 @@ def compare(
             load = values(HttpOptions, given)
             load |= {
                 "connections": connections, "timeout_s": duration_s(timeout or "10s", "--timeout"), "rate_per_s": rate, "users": users,
-                "run_s": duration_s(length, "--for"), "cores": cores(service_cores, "--service-cores"), "out": out,
+                "run_s": duration_s(length, "--for"), "cores": cores(service_runs_on_cores, "--service-runs-on-cores"), "out": out,
             }  # fmt: skip
             found = _urls(service_urls, limits, load, judged)
     say_answer("compare", found.to_dict()) if as_json else _tell(found)

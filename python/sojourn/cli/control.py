@@ -103,9 +103,9 @@ def replay_policy(
         str, typer.Option("--observed-windows", help="observed hours: windows of `sojourn observe`, or prometheus://HOST:9090")
     ] = "",
     series: Annotated[Path | None, typer.Option("--metric-map", help="of Prometheus: which series is which class and resource")] = None,
-    begin: Annotated[str, typer.Option("--from", help="of Prometheus: where to begin, a time before now: -7d")] = "",
-    end: Annotated[str, typer.Option("--to", help="of Prometheus: where to end, in the same way; usually now")] = "",
-    window: Annotated[str, typer.Option(help="of Prometheus: how long a window is; usually 5m")] = "",
+    begin: Annotated[str, typer.Option("--prometheus-from", help="of Prometheus: where to begin, a time before now: -7d")] = "",
+    end: Annotated[str, typer.Option("--prometheus-to", help="of Prometheus: where to end, in the same way; usually now")] = "",
+    window: Annotated[str, typer.Option("--prometheus-window", help="of Prometheus: how long a window is; usually 5m")] = "",
     resource: Annotated[
         str, typer.Option("--worker-resource", help="with --observed-windows: whose share is how busy a worker was; usually the busiest")
     ] = "",
@@ -134,9 +134,9 @@ def replay_policy(
             )
         for option, given in (
             ("--metric-map", series),
-            ("--from", begin),
-            ("--to", end),
-            ("--window", window),
+            ("--prometheus-from", begin),
+            ("--prometheus-to", end),
+            ("--prometheus-window", window),
             ("--model", model),
         ):
             if given:
@@ -160,11 +160,11 @@ def run_beside(
     policy: PolicyFile,
     service: Annotated[str, typer.Argument(help="a file about your service (service.toml); or the URL of sojourn's own web shop")],
     act: Annotated[bool, typer.Option("--act", help="apply the decisions; needs --model, on which the policy has to pass first")] = False,
-    force: Annotated[bool, typer.Option("--skip-model-check", help="with --act: without having passed on a model")] = False,
+    force: Annotated[bool, typer.Option("--skip-simulated-check", help="with --act: without having passed on a model")] = False,
     model: Annotated[Path | None, typer.Option(help="file of the model on which the policy has to pass: one queue, one open class")] = None,
-    load: Annotated[str, typer.Option("--model-check-load", help="the load on that model, as --load of control simulate")] = "all",
-    rate: Annotated[float, typer.Option("--model-check-rate", help="mean rate of that load, 1/s")] = 240.0,
-    duration: Annotated[str, typer.Option("--model-check-duration", help="how long that load is")] = "30m",
+    load: Annotated[str, typer.Option("--simulated-check-load", help="the load on that model, as --load of control simulate")] = "all",
+    rate: Annotated[float, typer.Option("--simulated-check-rate", help="mean rate of that load, 1/s")] = 240.0,
+    duration: Annotated[str, typer.Option("--simulated-check-duration", help="how long that load is")] = "30m",
     lease: Annotated[str, typer.Option(help="with --act: settings not renewed within this are undone; default 3 periods")] = "",
     stop_file: Annotated[Path | None, typer.Option(help="end when this file exists; so do q and Enter, and SIGTERM")] = None,
     stop_after: Annotated[str, typer.Option(help="end after so long")] = "",
@@ -173,9 +173,9 @@ def run_beside(
 ) -> None:  # fmt: skip
     """Lets a policy decide beside a live service; --act: sets it.
 
-    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load: --model-check-load,
-    --model-check-rate and --model-check-duration are of the simulation of --model, in which the policy has to keep its objective before
-    it may act.
+    Without --act it is a dry run, which decides the same on the same figures and sets nothing. It sends no load:
+    --simulated-check-load, --simulated-check-rate and --simulated-check-duration are of the simulation of --model, in which the policy has
+    to keep its objective before it may act.
     """
     from sojourn.cli.control_live import LiveOptions, beside
     from sojourn.control.load_trace import read as read_loads
@@ -187,7 +187,7 @@ def run_beside(
     if model is not None:
         expect(model, MODEL, FIT)
     pool = Model.read(model) if model is not None else None
-    loads = read_loads(load, rate, duration_s(duration, "--model-check-duration")) if pool else []
+    loads = read_loads(load, rate, duration_s(duration, "--simulated-check-duration")) if pool else []
     beside(read(policy, pool), pool, loads, LiveOptions(service, act, force, lease, stop_file, stop_after, out, pid))
 
 

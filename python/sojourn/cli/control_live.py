@@ -221,7 +221,7 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
 
     if model is None:
         raise InputError(
-            "no model", "--act", "give --model MODEL, on which the policy has to pass first, or --skip-model-check"
+            "no model", "--act", "give --model MODEL, on which the policy has to pass first, or --skip-simulated-check"
         )
     allowed = 1 - tail_objective(policy.objective).q
     runs = [
@@ -236,7 +236,7 @@ def passed(policy: Policy, model: Model | None, loads: Sequence[Load], seed: int
         raise InputError(
             found,
             "--act",
-            "fix the policy, or use another --model-check-load or --model-check-rate, or --skip-model-check",
+            "fix the policy, or use another --simulated-check-load or --simulated-check-rate, or --skip-simulated-check",
         )
     hours = statistics.fmean(one.core_hours for one in runs)
     return f"passed: {found}; {hours:.3g} core-hours a run"

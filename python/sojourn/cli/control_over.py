@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sojourn.control.recorded_hours import RecordedHours
 
 MOST_ROWS = 12
+OPTIONS = ("--prometheus-from", "--prometheus-to", "--prometheus-window")
 
 
 def hours_of(
@@ -27,16 +28,11 @@ def hours_of(
     from sojourn.control.recorded_hours import RecordedHours, RecordedWindow, hours_of_folders
 
     if "://" not in source:
-        for option, given in (
-            ("--metric-map", series),
-            ("--from", between[0]),
-            ("--to", between[1]),
-            ("--window", window),
-        ):
+        for option, given in zip(("--metric-map", *OPTIONS), (series, *between, window), strict=True):
             if given:
                 raise InputError(option, source, "leave it out: it is of prometheus://HOST:9090")
         return hours_of_folders([Path(source)], workers, resource)
-    seen = prometheus_windows(source, series, between, window)
+    seen = prometheus_windows(source, series, between, window, OPTIONS)
     windows = [RecordedWindow(one.start_s, one.length_s, one.rate_per_s, one.busy) for one in seen.windows]
     for note in seen.notes:
         say(f"- {note}", err=True)

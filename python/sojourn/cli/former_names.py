@@ -16,9 +16,19 @@ FORMER: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lab", "doctor"): ("doctor",),
 }
 FORMER_OPTIONS = {"duration": "for"}  # without their dashes
-_HTTP = {"--method": "--http-method", "--status": "--ok-status"}
+_HTTP = {
+    "--method": "--http-method",
+    "--status": "--ok-status",
+    "--bearer-env": "--bearer-token-env",
+    "--basic-env": "--basic-auth-env",
+}
 _CSV = {"--csv": "--output-format csv"}
-_SERVICE = {"--pids": "--service-pids", "--cgroup": "--service-cgroup", "--disk": "--service-disk"}
+_SERVICE = {
+    "--pids": "--service-pids",
+    "--cgroup": "--service-cgroup",
+    "--disk": "--service-disk",
+    "--service-cores": "--service-runs-on-cores",
+}
 _LOAD = {
     **_HTTP,
     **_CSV,
@@ -27,7 +37,8 @@ _LOAD = {
     "--put": "--put-weight",
     "--take": "--take-weight",
     "--prefix": "--queue-prefix",
-    "--queue": "--max-waiting",
+    "--queue": "--max-waiting-ios",
+    "--max-waiting": "--max-waiting-ios",
     "--fsync": "--fsync-every",
     "--fua": "--fua-every",
     "--cache-of": "--backing-file",
@@ -46,7 +57,11 @@ _LOAD = {
     "--keep": "--keep-queues",
 }
 _PARALLEL = {"--on": "--parallel"}
-_SERVE = {"--queue": "--max-waiting", "--idle": "--idle-timeout"}
+_SERVE = {
+    "--queue": "--max-waiting-requests",
+    "--max-waiting": "--max-waiting-requests",
+    "--idle": "--idle-timeout",
+}
 # command → former option → what it is now
 OPTIONS_OF: dict[str, dict[str, str]] = {
     "capacity": {
@@ -64,8 +79,14 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--urls": "--service-urls",
         "--run": "--commands",
         "--margin": "--equivalence-margin",
+        "--service-cores": "--service-runs-on-cores",
     },
-    "measure": {**_LOAD, **_SERVICE, "--every": "--sample-interval"},
+    "measure": {
+        **_LOAD,
+        **_SERVICE,
+        "--every": "--sample-interval",
+        "--interrupt-cores": "--interrupts-arrive-on-cores",
+    },
     "load": {**_LOAD, "--per-agent": "--rate-per-agent"},
     "fit": {**_PARALLEL, "--follow": "--track-demand", "--next": "--suggest-runs", "--force": "--overwrite"},
     "plan": {
@@ -85,7 +106,7 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--mean": "--item-mean",
         "--deviation": "--item-deviation",
     },
-    "calc storage": {"--read": "--read-fraction", "--from": "--coefficients"},
+    "calc storage": {"--read": "--read-fraction", "--from": "--coefficients", "--iops": "--required-iops"},
     "calc table": {"--service": "--service-time"},
     "cpu": {"--rest": "--idle-duration"},
     "lab disk": {"--at": "--image-folder", "--bps": "--bytes-per-s"},
@@ -124,29 +145,44 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--seeds": "--replications",
         "--against": "--compare-with",
     },
-    "control replay": {"--over": "--observed-windows", "--map": "--metric-map", "--resource": "--worker-resource"},
+    "control replay": {
+        "--over": "--observed-windows",
+        "--map": "--metric-map",
+        "--resource": "--worker-resource",
+        "--from": "--prometheus-from",
+        "--to": "--prometheus-to",
+        "--window": "--prometheus-window",
+    },
     "control live": {
         "--on": "--model",
-        "--load": "--model-check-load",
-        "--model-load": "--model-check-load",
-        "--rate": "--model-check-rate",
-        "--model-rate": "--model-check-rate",
-        "--for": "--model-check-duration",
-        "--duration": "--model-check-duration",
-        "--model-for": "--model-check-duration",
+        "--load": "--simulated-check-load",
+        "--model-load": "--simulated-check-load",
+        "--rate": "--simulated-check-rate",
+        "--model-rate": "--simulated-check-rate",
+        "--for": "--simulated-check-duration",
+        "--duration": "--simulated-check-duration",
+        "--model-for": "--simulated-check-duration",
+        "--model-check-load": "--simulated-check-load",
+        "--model-check-rate": "--simulated-check-rate",
+        "--model-check-duration": "--simulated-check-duration",
+        "--skip-model-check": "--skip-simulated-check",
         "--pid": "--service-pid",
-        "--force": "--skip-model-check",
+        "--force": "--skip-simulated-check",
     },
     "serve nbd": {"--memory": "--memory-size", "--delay": "--answer-delay"},
     "serve web": {
         "--cores": "--core-count",
+        "--page-ms": "--mean-page-cpu-ms",
+        "--backend-ms": "--mean-backend-ms",
+        "--workers": "--backend-servers",
         "--cap": "--max-in-system",
         "--request-cap": "--max-in-system",
         "--control": "--control-socket",
     },
     "serve bulletin": {
         **_SERVE,
-        "--db": "--database",
+        "--db": "--postgresql-url",
+        "--database": "--postgresql-url",
         "--folder": "--database-folder",
         "--pool": "--db-connections",
         "--clients": "--max-clients",
@@ -177,6 +213,8 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--timeout": "--db-timeout",
         "--message-bytes": "--max-message-bytes",
         "--redelivery": "--ack-timeout",
+        "--batch": "--batch-commits",
+        "--database": "--postgresql-url",
         "--design": "--architecture",
         "--folder": "--database-folder",
         "--log": "--request-log",

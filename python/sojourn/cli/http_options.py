@@ -27,6 +27,6 @@ def warn_of_hidden(config: dict[str, Any]) -> None:
     for name in hidden(config):
         say(
             f"warning: the value of header {name} is not written to run folder or messages, but others can read it in "
-            f"the command line or the file; use --bearer-env, --basic-env or the value env:VARIABLE instead",
+            f"the command line or the file; use --bearer-token-env, --basic-auth-env or the value env:VARIABLE instead",
             err=True,
         )

@@ -45,10 +45,10 @@ def _measure(
     service_disk: Annotated[
         list[str] | None, typer.Option(help="a disk that the service uses, e.g. vda", **HOST)
     ] = None,
-    service_cores: Annotated[
+    service_runs_on_cores: Annotated[
         str, typer.Option(help="cores it runs on, e.g. 0,1; default: those its processes may use, else all", **HOST)
     ] = "",
-    interrupt_cores: Annotated[
+    interrupts_arrive_on_cores: Annotated[
         str, typer.Option(help="those of them that take NIC interrupts; default: all", **HOST)
     ] = "",
     factor: Annotated[str, typer.Option(help="settings of the service, for a fit: workers=4,cache=1", **HOST)] = "",
@@ -83,7 +83,8 @@ def _measure(
     try:
         folders = measure_levels(
             urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
-            service_cores=cores(service_cores, "--service-cores"), interrupt_cores=cores(interrupt_cores, "--interrupt-cores"),
+            service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"),
+            interrupts_arrive_on_cores=cores(interrupts_arrive_on_cores, "--interrupts-arrive-on-cores"),
             factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
             seed=series, run_progress=shown, on_run=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
         )  # fmt: skip

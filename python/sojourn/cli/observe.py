@@ -142,8 +142,14 @@ def _prometheus(
     _write(prometheus_windows(sources[0], series, between, window), where, fitted)
 
 
-def prometheus_windows(source: str, series: Path | None, between: tuple[str, str], window: str) -> ObservedService:
-    """Of a Prometheus server, as --metric-map, --from, --to and --window say. Raises InputError, ServiceError."""
+def prometheus_windows(
+    source: str,
+    series: Path | None,
+    between: tuple[str, str],
+    window: str,
+    options: tuple[str, str, str] = ("--from", "--to", "--window"),
+) -> ObservedService:
+    """Of a Prometheus server, as --metric-map and `options` say, as they are called. Raises InputError, ServiceError."""
     from sojourn.observe.observe_prometheus import observe_prometheus
     from sojourn.observe.prometheus_http import PrometheusServer
     from sojourn.observe.series_map import read_map
@@ -155,10 +161,10 @@ def prometheus_windows(source: str, series: Path | None, between: tuple[str, str
             server.name,
             "give --metric-map FILE; --suggest-metric-map of `sojourn observe` prints a first one",
         )
-    start, end = (_before(text, place) for text, place in zip(between, ("--from", "--to"), strict=True))
+    start, end = (_before(text, place) for text, place in zip(between, options[:2], strict=True))
     if start is None:
-        raise InputError("no --from", server.name, "say since when, such as --from -7d")
-    window_s = duration_s(window or PROMETHEUS_WINDOW, "--window")
+        raise InputError(f"no {options[0]}", server.name, f"say since when, such as {options[0]} -7d")
+    window_s = duration_s(window or PROMETHEUS_WINDOW, options[2])
     return observe_prometheus(server, read_map(series), now_s - start, now_s - (end or 0.0), window_s)
 
 

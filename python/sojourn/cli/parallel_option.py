@@ -1,4 +1,4 @@
-"""`--parallel local:2` or `--parallel tls://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
+"""`--parallel 2` or `--parallel tls://HOST:PORT`: where the work of a command is done, and how far it is, on standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ParallelOption = Annotated[
     str,
     typer.Option(
         "--parallel",
-        help="compute in parallel: local:2 in two processes on this machine, tls://HOST:PORT on a dask cluster; the results are the same",
+        help="compute in parallel: 2 in two processes on this machine, tls://HOST:PORT on a dask cluster; the results are the same",
     ),
 ]
 EVERY_S, EVERY_LINE_S = 0.5, 15.0

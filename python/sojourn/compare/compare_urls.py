@@ -64,7 +64,7 @@ def compare_urls(
 
     def run(side: str, block: int) -> RunValues:
         folder = measure(
-            [urls[side]], where / side / f"block-{block:02d}", **common, service_cores=list(cores), tolerate_other_programs=True,
+            [urls[side]], where / side / f"block-{block:02d}", **common, service_runs_on_cores=list(cores), tolerate_other_programs=True,
             seed=block_seed(limits, block), duration_s=run_s, **load,
         )[0]  # fmt: skip
         if not (where / SERIES).exists():

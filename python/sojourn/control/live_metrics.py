@@ -18,7 +18,7 @@ from sojourn.live_service.metric_series import MetricSeries, MetricsError, page,
 
 PREFIX = "sojourn_web_"
 OWN = (
-    "a URL is that of sojourn's web shop, started with --backend-ms; for a service of your own give a file, service.toml: "
+    "a URL is that of sojourn's web shop, started with --mean-backend-ms; for a service of your own give a file, service.toml: "
     "docs/howto/control-capacity.md"
 )
 SUMS = (

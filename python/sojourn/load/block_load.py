@@ -69,7 +69,7 @@ class BlockOptions(OpenLoad):
     queue: int = option(
         1024,
         "maximum number of waiting I/Os; further ones are refused (default: 1024)",
-        "--max-waiting",
+        "--max-waiting-ios",
         int,
         panel=BLOCK,
     )
@@ -118,7 +118,7 @@ class BlockOptions(OpenLoad):
         settings: dict[str, Any] = {
             "read_share": self.read, "random_share": self.random, "sizes": block_sizes(self.block),
             "direct": self.direct, "engine": self.engine, "depth": _count(self.depth, "--depth"),
-            "queue": _count(self.queue, "--max-waiting"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
+            "queue": _count(self.queue, "--max-waiting-ios"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
             "verify": self.verify, "quick_ack": self.quick_ack, "ticks_read": self.ticks_read,
         }  # fmt: skip
         arrivals = {"kind": self.arrivals, "rate_per_s": self._rate_per_s()}

@@ -43,7 +43,7 @@ def authorization(bearer_env: str | None, basic_env: str | None) -> list[tuple[s
         InputError: both.
     """
     if bearer_env is not None and basic_env is not None:
-        raise InputError("--bearer-env and --basic-env", "load", "choose one")
+        raise InputError("--bearer-token-env and --basic-auth-env", "load", "choose one")
     given = (("bearer", bearer_env), ("basic", basic_env))
     return [("Authorization", f"{kind}-env:{name}") for kind, name in given if name is not None]
 

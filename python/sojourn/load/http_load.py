@@ -88,10 +88,10 @@ class HttpOptions(SlackLoad, ClosedLoad):
         panel=HTTP,
     )
     bearer_env: str | None = option(
-        None, "environment variable with a bearer token", "--bearer-env", panel=HTTP, metavar="NAME"
+        None, "environment variable with a bearer token", "--bearer-token-env", panel=HTTP, metavar="NAME"
     )
     basic_env: str | None = option(
-        None, "environment variable with user:password", "--basic-env", panel=HTTP, metavar="NAME"
+        None, "environment variable with user:password", "--basic-auth-env", panel=HTTP, metavar="NAME"
     )
     ca: Path | str | None = option(
         None, "https: PEM file of authorities to trust, or the service's own certificate", "--ca", Path, panel=HTTP

@@ -29,7 +29,8 @@ Measured = Callable[[RunFolder], None]
 
 
 @former_keyword(
-    shown="run_progress", measured="on_run", cores="service_cores", others="allow_other_levels",
+    shown="run_progress", measured="on_run", cores="service_runs_on_cores", service_cores="service_runs_on_cores",
+    interrupt_cores="interrupts_arrive_on_cores", others="allow_other_levels",
     beside_others="tolerate_other_programs",
 )  # fmt: skip
 def measure(
@@ -39,8 +40,8 @@ def measure(
     rates_per_s: Iterable[float] = (),
     users: Iterable[float] = (),
     watched: WatchedResources | None = None,
-    service_cores: Iterable[int] = (),
-    interrupt_cores: Iterable[int] = (),
+    service_runs_on_cores: Iterable[int] = (),
+    interrupts_arrive_on_cores: Iterable[int] = (),
     factors: Mapping[str, Any] | None = None,
     interval_s: float = 0.1,
     seed: int | None = None,
@@ -61,9 +62,9 @@ def measure(
             blk:DEVICE or nbd://HOST:PORT.
         watched: processes, control groups and disks of the service, each process with what it started; without any the processes
             that listen at `urls` on loopback.
-        service_cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off them where it
-            can.
-            interrupt_cores: of these, the ones that take NIC interrupts [all].
+        service_runs_on_cores: those that the service runs on [those that its processes may use, else all]; the generator keeps off
+            them where it can.
+        interrupts_arrive_on_cores: of these, the ones that take NIC interrupts [all].
         factors: what else is true of the service, for a fit: `{"workers": 4}`.
         interval_s: between two host samples, 0.01 to 10.
         seed: each level's schedule repeats from it and the level's name [another each time; the manifest's `series_seed`].
@@ -79,7 +80,7 @@ def measure(
         has runs under other conditions, or something else. LabError: another measurement runs.
     """
     check_interval(interval_s, "interval_s")
-    named, steered = list(service_cores), list(interrupt_cores)
+    named, steered = list(service_runs_on_cores), list(interrupts_arrive_on_cores)
     own_placement(named, steered)  # what is wrong is told before anybody is looked for
     series = fresh_seed() if seed is None else seed
     loads = {
@@ -132,10 +133,10 @@ def own_placement(cores: Iterable[int], interrupt_cores: Iterable[int]) -> dict[
     Raises:
         InputError: a core that this machine has not, or an interrupt core that the service does not run on.
     """
-    server = _some_of(sorted(os.sched_getaffinity(0)), cores, "--service-cores")
+    server = _some_of(sorted(os.sched_getaffinity(0)), cores, "--service-runs-on-cores")
     return {
         "server": server,
-        "interrupts": _some_of(server, interrupt_cores, "--interrupt-cores"),
+        "interrupts": _some_of(server, interrupt_cores, "--interrupts-arrive-on-cores"),
         "client": [],
         "client_shares": False,
     }

@@ -40,7 +40,7 @@ def observe_prometheus(
     server = PrometheusServer.of(server) if isinstance(server, str) else server
     ends = window_ends(start_s, end_s, window_s)
     if not ends.size:
-        raise InputError(f"{end_s - start_s:g} s", "--from", "give at least one whole window of time")
+        raise InputError(f"{end_s - start_s:g} s", "time to observe", "give at least one whole window of time")
     seen = _Windows(server, ends, window_s)
     classes = {name: _class(seen, name, one) for name, one in series.classes.items()}
     capacity = {name: _cores(seen, name, one) for name, one in series.resources.items()}

@@ -1,6 +1,6 @@
 """Many independent pieces of work on other processes and machines, with the same results wherever they run.
 
-open_workers   what `on` means: "local:2", "tls://host:8786", an Executor, a dask Client
+open_workers   what `on` means: "2" or "local:2", "tls://host:8786", an Executor, a dask Client
 run_pieces     pieces → results in order, in tasks of about a second
 run_at_once    pieces that must run at the same time, each on a slot of its own
 """

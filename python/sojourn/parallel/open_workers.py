@@ -1,4 +1,4 @@
-"""What `on` means: "local:2", "dask://127.0.0.1:8786", "tls://scheduler:8786", an Executor of a user, a dask Client."""
+"""What `on` means: "2" or "local:2", "dask://127.0.0.1:8786", "tls://scheduler:8786", an Executor of a user, a dask Client."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from sojourn.errors import InputError
 from sojourn.parallel.dask_peers import INSECURE, SCHEMES, checked_address
 from sojourn.parallel.workers import Tell, Workers
 
-On = Any  # str, Executor, dask Client or Workers: dask need not be installed
-HOW = (
-    "give local:2 (processes of this machine), dask:// or tls://HOST:PORT of a scheduler, an Executor or a dask Client"
-)
+On = Any  # str, int, Executor, dask Client or Workers: dask need not be installed
+HOW = "give 2 (processes of this machine), dask:// or tls://HOST:PORT of a scheduler, an Executor or a dask Client"
 MOST_LOCAL = 256
 
 
@@ -42,8 +40,8 @@ def open_workers(on: On, tell: Tell | None = None) -> Iterator[Workers]:
 def _made(on: On) -> Workers:
     from sojourn.parallel.executor_workers import ExecutorWorkers
 
-    if isinstance(on, str):
-        return _named(on)
+    if isinstance(on, str) or type(on) is int:
+        return _named(str(on))
     if isinstance(on, Executor):
         return ExecutorWorkers(on)
     if hasattr(on, "get_executor"):
@@ -54,10 +52,10 @@ def _made(on: On) -> Workers:
 
 
 def _named(on: str) -> Workers:
-    kind, _, rest = on.partition(":")
+    kind, _, rest = (f"local:{on}" if on.isdecimal() else on).partition(":")
     if kind == "local":
         if not (rest.isdigit() and 1 <= int(rest) <= MOST_LOCAL):
-            raise InputError(repr(on), "--parallel", f"give local:1 to local:{MOST_LOCAL}")
+            raise InputError(repr(on), "--parallel", f"give 1 to {MOST_LOCAL}")
         from sojourn.parallel.local_workers import LocalWorkers
 
         return LocalWorkers(int(rest))

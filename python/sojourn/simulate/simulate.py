@@ -77,7 +77,7 @@ def simulate(
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
     or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
     of wall time. `replications` independent runs go side by side in threads, or on the workers `parallel` (`sojourn.parallel`):
-    "local:2", "tls://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
+    2 or "local:2", "tls://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
     for any number of threads and workers, unless the wall time cuts it short. More than 64 replications of a given length
     run to their end one after another and are pooled to 64 runs, so that memory does not grow with their number; those that had no
     time to end are left out, and the message says how many.

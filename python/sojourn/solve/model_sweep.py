@@ -28,7 +28,7 @@ def sweep(
 ) -> Metrics:  # fmt: skip
     """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
 
-    A mapping of paths to values makes all combinations, with a column each. On the workers `parallel` (`sojourn.parallel`: "local:2",
+    A mapping of paths to values makes all combinations, with a column each. On the workers `parallel` (`sojourn.parallel`: 2 or "local:2",
     "tls://HOST:PORT", an Executor, a dask Client) points are solved in blocks, which pays from a few seconds on: the same to
     the last bit on any workers, and within rounding without them where one recursion or iteration serves all points.
     Errors as `solve`, and ModelError for a path or a value that the model cannot have.

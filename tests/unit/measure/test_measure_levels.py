@@ -22,8 +22,11 @@ NOBODY = "http://127.0.0.1:9/"
         ({"users": [float("inf")]}, r"--users: 'inf'; give whole numbers"),
         ({"users": [float("nan")]}, r"--users: 'nan'; give whole numbers"),
         ({"rates_per_s": [float("nan")]}, r"--rate: nan; give requests per second above 0"),
-        ({"rates_per_s": [1.0], "service_cores": [9999]}, r"--service-cores: 9999; give some of 0"),
-        ({"rates_per_s": [1.0], "interrupt_cores": [-1]}, r"--interrupt-cores: -1; give some of 0"),
+        ({"rates_per_s": [1.0], "service_runs_on_cores": [9999]}, r"--service-runs-on-cores: 9999; give some of 0"),
+        (
+            {"rates_per_s": [1.0], "interrupts_arrive_on_cores": [-1]},
+            r"--interrupts-arrive-on-cores: -1; give some of 0",
+        ),
         ({"rates_per_s": [1.0], "interval_s": 60.0}, r"interval_s: "),
     ],
 )

@@ -53,7 +53,7 @@ def test_blocks_cover_all_and_do_not_overlap() -> None:
 def test_results_are_the_same_in_the_same_order_wherever_they_are_made() -> None:
     expected = [drawn(7, piece) for piece in range(50)]
     with ThreadPoolExecutor(3) as threads, ProcessPoolExecutor(2) as processes:
-        for place in ("local:1", "local:2", threads, processes):
+        for place in ("local:1", "2", 2, threads, processes):
             assert on(place, drawn, 7, list(range(50))) == expected
 
 
@@ -165,7 +165,7 @@ def test_a_worker_of_another_version_is_refused_by_name(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "place", ["local", "local:", "local:0", "local:two", "local:1000", "cluster", "dask://", "dask://x", 3]
+    "place", ["local", "local:", "local:0", "local:two", "local:1000", "cluster", "dask://", "dask://x", "0", "-1", 3.5]
 )
 def test_what_is_no_place_to_run_is_refused(place: Any) -> None:
     with pytest.raises(InputError, match="give"), open_workers(place):

@@ -32,7 +32,7 @@ impl From<DatabaseError> for ServeError {
     fn from(fault: DatabaseError) -> Self {
         let remedy = match fault.reason.sqlstate.as_str() {
             "42P01" => {
-                "load its tables first: sojourn serve bulletin --database auto makes a database of its own"
+                "load its tables first: sojourn serve bulletin --postgresql-url auto makes a database of its own"
             }
             _ => fault.remedy(),
         };
@@ -42,6 +42,6 @@ impl From<DatabaseError> for ServeError {
 
 impl From<ConnInfoError> for ServeError {
     fn from(ConnInfoError(what): ConnInfoError) -> Self {
-        Self::Database { what, remedy: "check --database" }
+        Self::Database { what, remedy: "check --postgresql-url" }
     }
 }

@@ -48,11 +48,11 @@ impl DatabaseError {
     pub fn remedy(&self) -> &'static str {
         match self.reason.sqlstate.as_str() {
             "53300" => "raise PostgreSQL's max_connections, or give fewer --db-connections",
-            "28000" | "28P01" => "check user and password in --database, and PostgreSQL's pg_hba.conf",
-            "3D000" => "create the database, or name another in --database",
-            "42501" => "grant the user of --database the right to create a schema, or let its owner start the service once",
+            "28000" | "28P01" => "check user and password in --postgresql-url, and PostgreSQL's pg_hba.conf",
+            "3D000" => "create the database, or name another in --postgresql-url",
+            "42501" => "grant the user of --postgresql-url the right to create a schema, or let its owner start the service once",
             "57P03" => "wait until PostgreSQL has started",
-            "" => "start PostgreSQL first, or check --database",
+            "" => "start PostgreSQL first, or check --postgresql-url",
             _ => "see PostgreSQL's log",
         }
     }

@@ -102,7 +102,7 @@ fn scram(
 }
 
 fn password(conninfo: &ConnInfo) -> io::Result<&[u8]> {
-    let none = || io::Error::other("it wants a password; give one in --database");
+    let none = || io::Error::other("it wants a password; give one in --postgresql-url");
     conninfo.password.as_deref().ok_or_else(none)
 }
 

@@ -24,6 +24,6 @@ fn settings(config: &Config) -> String {
 /// # Errors
 /// `ServeError::Database` for what is no connection string.
 pub(crate) fn conninfo(config: &Config) -> Result<ConnInfo, ServeError> {
-    let wrong = |ConnInfoError(what)| ServeError::Database { what, remedy: "check --database" };
+    let wrong = |ConnInfoError(what)| ServeError::Database { what, remedy: "check --postgresql-url" };
     ConnInfo::new(&config.database, &settings(config), config.timeout_s).map_err(wrong)
 }
