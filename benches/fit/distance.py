@@ -68,7 +68,7 @@ def _load(work: str, numbers: str, lock: str = "") -> str:
 def _pool(back: str, work: str, wait: str) -> str:
     return (
         f"[parameters]\nconnections = 4\nwork_s = {work}\nwait_s = {wait}\n[stations.cpu]\nservers = 2\n[stations.back]\n{back}\n"
-        f'[stations.pool]\nkind = "pool"\nsize = "connections"\nover = ["back"]\n{CLOSED}[demands_s]\n'
+        f'[stations.pool]\nkind = "pool"\nsize = "connections"\nheld_over_stations = ["back"]\n{CLOSED}[demands_s]\n'
         'cpu = { user = "work_s" }\nback = { user = "wait_s" }\n'
     )
 
@@ -145,7 +145,10 @@ def drawn(name: str, seed: int, right: bool) -> list[tuple[Any, ...]]:
     for times in TIMES:
         for point in (rated(real, p) for p in service.asked(times)):
             measured = run(service, real, point, 99, rng).means["", "response_time"][0]
-            for grown, one in (("yes", fitted), ("no", replace(fitted, growth={}, loads=None))):
+            for grown, one in (
+                ("yes", fitted),
+                ("no", replace(fitted, demand_error_growth={}, fitted_saturation_shares=None)),
+            ):
                 rows.append((name, seed, times, grown, repr(point), measured, *_held(one, point, measured)))
     return rows
 

@@ -57,7 +57,9 @@ def main() -> None:
         fitted = fit(runs, model)
         wall.append(time.perf_counter() - begun)
         cpu.append(time.process_time() - used)
-    print(f"{len(fitted.paths)} unknowns, {POINTS} points, {DRAWS} refits, {fitted.method}, {os.cpu_count()} cores:")
+    print(
+        f"{len(fitted.paths)} unknowns, {POINTS} points, {DRAWS} refits, {fitted.solve_method}, {os.cpu_count()} cores:"
+    )
     print(
         f"  wall {' '.join(f'{v:.2f}' for v in wall)} s, median {np.median(wall):.2f} s; CPU median {np.median(cpu):.2f} s"
     )

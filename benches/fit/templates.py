@@ -107,7 +107,7 @@ TEMPLATES = {
         '[stations.cpu]\ndiscipline = "ps"\n' + OPEN + '[classes.batch]\nkind = "closed"\npopulation = 3\nthink_s = 0.5\n' + TWO,
         {DEMAND: 0.01, "demands_s.cpu.batch": 0.04}, rates(5, 15, 25, 35, 45, 55), rates(30, 65)),
     "pool around two stations": Template(
-        "[stations.cpu]\n" + NET + '[stations.workers]\nkind = "pool"\nsize = 4\nover = ["cpu", "net"]\n' + CLOSED + BOTH,
+        "[stations.cpu]\n" + NET + '[stations.workers]\nkind = "pool"\nsize = 4\nheld_over_stations = ["cpu", "net"]\n' + CLOSED + BOTH,
         {DEMAND: 0.02, DELAY: 0.06}, users(2, 6, 10, 14, 18, 22, 26), users(12, 34)),
     "load-dependent station": Template(
         '[stations.cpu]\n[stations.net]\nkind = "load_dependent"\nrates_per_s = [40, 65, 80, 90, 95]\n' + CLOSED +
@@ -145,7 +145,7 @@ TEMPLATES = {
     "a part by kind of work, threads that get in each other's way": Template(
         _formula("(read_s + store_s*stores) * (1 + crowd*log(workers))",
                  f"read_s = {ANY}\nstore_s = {ZERO}\ncrowd = {ZERO}\nworkers = 2\n"
-                 'stores = { of = "work", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }',
+                 'stores = { factor = "work", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }',
                  'servers = "workers"'),
         {"parameters.read_s": 0.01, "parameters.store_s": 0.006, "parameters.crowd": 0.15},
         _points(rate_per_s=[40, 90, 70, 200, 150, 100, 260, 300], work=["get", "get", "set", "get", "set", "mixed", "mixed", "get"],
@@ -153,7 +153,7 @@ TEMPLATES = {
         _points(rate_per_s=[190, 330], work=["mixed", "get"], workers=[4, 8]), ["cpu"]),
     "a formula of a measured number": Template(
         f'[parameters]\nrequest_s = {ANY}\nkey_s = {ANY}\nkeys = 1\n'
-        'cpu_s = { metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }\n[stations.cpu]\n'
+        'cpu_s = { metric = "service_demand", metric_station = "server", model_formula = "request_s + key_s*keys" }\n[stations.cpu]\n'
         f'{NET}{OPEN}[demands_s]\ncpu = {{ user = "cpu_s" }}\nnet = {{ user = {ZERO} }}\n',
         {"parameters.request_s": 0.004, "parameters.key_s": 0.001, DELAY: 0.01},
         _points(rate_per_s=[20, 40, 60, 30, 50, 45], keys=[1, 8, 2, 16, 4, 1]), _points(rate_per_s=[40, 55], keys=[3, 12]),

@@ -64,7 +64,7 @@ def _distance(row: Row) -> tuple[bool, float]:
 
 
 def write_shares(path: Path, outcome: Outcome) -> None:
-    step_s = outcome.found.interval_s
+    step_s = outcome.found.judged_interval_s
     lines = "".join(f"{k * step_s:.2f},{a:.4f},{b:.4f}\n" for k, (a, b) in enumerate(outcome.found.series.T))
     path.write_text("t_s,cpu,disk\n" + lines)
 

@@ -15,27 +15,38 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import CaseError
+from sojourn.former_keyword import former_field
 from sojourn.terminal import say
 
 GROUP = "sojourn.cases"
-Places = Mapping[str, str]  # name → "module:object", or "module"; imported when the name is used
+ImportPaths = Mapping[str, str]  # name → "module:object", or "module"; imported when the name is used
+FORMER = {
+    "systems": "system_classes",
+    "templates": "fit_templates",
+    "analyses": "analysis_functions",
+    "workers": "worker_functions",
+    "mixes": "mix_functions",
+    "commands": "command_functions",
+    "studies": "study_folders",
+}  # fields by a former name
 
 
+@former_field(**FORMER)
 @dataclass(frozen=True)
 class Case:
-    """What a case brings, by name. `systems`: kinds for `[system]`, classes of `System`. `templates`: for `[fit] model`, objects of
-    `FitTemplate`. `analyses`: functions for `[[analysis]]`. `workers`: kinds of worker processes, functions of a configuration and of
-    `emit` that return a summary. `mixes`: users for `--mix`, functions without arguments that return shares and transition matrices.
-    `commands`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`). `studies`: for `sojourn study NAME`,
-    folders of the package as "package:folder"."""
+    """What a case brings, by name. `system_classes`: kinds for `[system]`, classes of `System`. `fit_templates`: for `[fit] model`,
+    objects of `FitTemplate`. `analysis_functions`: for `[[analysis]]`. `worker_functions`: kinds of worker processes, functions of a
+    configuration and of `emit` that return a summary. `mix_functions`: users for `--mix`, functions without arguments that return
+    shares and transition matrices. `command_functions`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`).
+    `study_folders`: for `sojourn study NAME`, folders of the package as "package:folder"."""
 
-    systems: Places = field(default_factory=dict)
-    templates: Places = field(default_factory=dict)
-    analyses: Places = field(default_factory=dict)
-    workers: Places = field(default_factory=dict)
-    mixes: Places = field(default_factory=dict)
-    commands: Mapping[str, Places] = field(default_factory=dict)
-    studies: Places = field(default_factory=dict)
+    system_classes: ImportPaths = field(default_factory=dict)
+    fit_templates: ImportPaths = field(default_factory=dict)
+    analysis_functions: ImportPaths = field(default_factory=dict)
+    worker_functions: ImportPaths = field(default_factory=dict)
+    mix_functions: ImportPaths = field(default_factory=dict)
+    command_functions: Mapping[str, ImportPaths] = field(default_factory=dict)
+    study_folders: ImportPaths = field(default_factory=dict)
 
 
 @cache
@@ -62,7 +73,7 @@ def cases() -> Mapping[str, Case]:
     return found
 
 
-def known(part: str, ours: Places) -> dict[str, str]:
+def known(part: str, ours: ImportPaths) -> dict[str, str]:
     """`ours` and what all cases have in that `part` (a field of `Case`).
 
     Raises:
@@ -72,13 +83,13 @@ def known(part: str, ours: Places) -> dict[str, str]:
     return _together(ours, [getattr(case, part) for case in cases().values()], part)
 
 
-def commands(verb: str, ours: Places) -> dict[str, str]:
+def commands(verb: str, ours: ImportPaths) -> dict[str, str]:
     """`ours` and the commands of all cases below `verb`.
 
     Raises:
         CaseError: two have the same name.
     """
-    return _together(ours, [case.commands.get(verb, {}) for case in cases().values()], f"commands of {verb}")
+    return _together(ours, [case.command_functions.get(verb, {}) for case in cases().values()], f"commands of {verb}")
 
 
 def imported(place: str) -> Any:
@@ -108,7 +119,7 @@ def path_of(name: str, folder: Path) -> Path:
     return folder / name
 
 
-def _together(ours: Places, others: list[Places], what: str) -> dict[str, str]:
+def _together(ours: ImportPaths, others: list[ImportPaths], what: str) -> dict[str, str]:
     found = dict(ours)
     for places in others:
         if twice := sorted(found.keys() & places):

@@ -44,7 +44,7 @@ def test_every_verb_option_name_and_system_is_there() -> None:
     python = (ROOT / "docs/reference/python.md").read_text()
     assert [name for name in sj.__all__ if f"### `{name}`" not in python] == []
     keys = study_keys.page()
-    assert [name for name in known("systems", SYSTEMS) if f"## System `{name}`" not in keys] == []
+    assert [name for name in known("system_classes", SYSTEMS) if f"## System `{name}`" not in keys] == []
 
 
 def test_an_option_says_its_flags_value_default_and_meaning() -> None:

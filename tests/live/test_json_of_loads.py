@@ -58,7 +58,7 @@ def load(*words: object) -> dict[str, Any]:
         done.stderr
     )  # 3: this machine was busy; 5: nobody serves pages of a bulletin board here
     answer: dict[str, Any] = json.loads(done.stdout)
-    assert next(iter(answer.items())) == ("schema", "sojourn.load/3")
+    assert next(iter(answer.items())) == ("schema", "sojourn.load/4")
     return answer
 
 
@@ -88,7 +88,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
 
 def test_a_load_has_its_keys(answers: dict[str, dict[str, Any]]) -> None:
     """All protocols together have all keys; each has those of the page but for other protocols', and what is said at times."""
-    form = published()["sojourn.load/3"]
+    form = published()["sojourn.load/4"]
     shapes = {name: plain(shape(answer)) for name, answer in answers.items()}
     for name, found in shapes.items():
         assert form.keys() - found.keys() <= {*AT_TIMES, *BY_PROTOCOL}, name

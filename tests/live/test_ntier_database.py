@@ -60,7 +60,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BulletinSessio
 
 def run(session: BulletinSession, name: str, **factors: object) -> RunFolder:
     settled = session.system.settled({**ASKED, **factors}, name)
-    return session.run(Point(name, settled), session.system.folder / name, 1)
+    return session.run(Point(name, settled), session.system.base_folder / name, 1)
 
 
 def told(folder: RunFolder, metric: str) -> dict[str, float]:
@@ -116,7 +116,7 @@ def test_a_tier_that_dies_is_named(session: BulletinSession, tier: str, line: st
     name = f"dies-{tier.split()[0]}"
 
     def kill() -> None:
-        wait_until((session.system.folder / name / "manifest.json").exists, 30.0)
+        wait_until((session.system.base_folder / name / "manifest.json").exists, 30.0)
         time.sleep(0.6)  # the load has begun
         lines = {pid: Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in children(os.getpid())}
         os.kill(min(pid for pid, text in lines.items() if line in text), signal.SIGKILL)

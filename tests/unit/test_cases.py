@@ -108,9 +108,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     cases.cases.cache_clear()
 
 
-ONE = Case(systems={"desk": "one:Desk"}, commands={"serve": {"desk": "one:desk"}})
-OTHER = Case(systems={"desk": "other:Desk"})
-URL = Case(systems={"url": "other:Url"})
+ONE = Case(system_classes={"desk": "one:Desk"}, command_functions={"serve": {"desk": "one:desk"}})
+OTHER = Case(system_classes={"desk": "other:Desk"})
+URL = Case(system_classes={"url": "other:Url"})
 NONE = {"systems": {}}
 
 
@@ -120,28 +120,28 @@ def point(name: str, of: str) -> EntryPoint:
 
 def test_tables_are_joined_and_each_command_is_below_its_verb(installed: list[EntryPoint]) -> None:
     installed.append(point("one", "ONE"))
-    assert known("systems", {"url": "a:b"}) == {"url": "a:b", "desk": "one:Desk"}
+    assert known("system_classes", {"url": "a:b"}) == {"url": "a:b", "desk": "one:Desk"}
     assert (commands("serve", {}), commands("plan", {"x": "y"})) == ({"desk": "one:desk"}, {"x": "y"})
 
 
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        ((("one", "ONE"), ("other", "OTHER")), "systems: 'desk' is there twice"),
-        ((("one", "URL"),), "systems: 'url' is there twice"),
+        ((("one", "ONE"), ("other", "OTHER")), "system_classes: 'desk' is there twice"),
+        ((("one", "URL"),), "system_classes: 'url' is there twice"),
         ((("one", "ONE"), ("one", "OTHER")), "case 'one' is there twice"),
     ],
 )
 def test_two_things_of_one_name(installed: list[EntryPoint], points: tuple[tuple[str, str], ...], message: str) -> None:
     installed += [point(*one) for one in points]
     with pytest.raises(CaseError, match=message) as error:
-        known("systems", SYSTEMS)
+        known("system_classes", SYSTEMS)
     assert error.value.exit_code == 4
 
 
 def test_what_is_no_case_is_left_out(installed: list[EntryPoint], capsys: pytest.CaptureFixture[str]) -> None:
     installed += [point("none", "NONE"), point("one", "ONE")]
-    assert known("systems", {}) == {"desk": "one:Desk"}
+    assert known("system_classes", {}) == {"desk": "one:Desk"}
     said = capsys.readouterr().err
     assert (
         said == f"sojourn: case none ({__name__}:NONE) is left out: TypeError: {__name__}:NONE is a dict, not a Case\n"
@@ -165,7 +165,14 @@ def test_all_that_the_cases_here_name_is_there() -> None:
     found = cases.cases()
     assert set(found) == {"kv", "messages", "ntier", "storage", "web"}
     for case in found.values():
-        tables = [case.systems, case.templates, case.analyses, case.workers, case.mixes, *case.commands.values()]
+        tables = [
+            case.system_classes,
+            case.fit_templates,
+            case.analysis_functions,
+            case.worker_functions,
+            case.mix_functions,
+            *case.command_functions.values(),
+        ]
         for places in tables:
             for place in places.values():
                 assert imported(place) is not None

@@ -45,8 +45,8 @@ def test_a_wheel_stays_within_its_budget(package: str) -> None:
 def test_the_studies_of_the_cases_are_in_their_wheel() -> None:
     included = tomllib.loads((ROOT / "cases/pyproject.toml").read_text())["tool"]["maturin"]["include"]
     patterns = {one["path"] for one in included}
-    assert patterns == {f"{place.replace(':', '/')}/*" for place in known("studies", {}).values()}
-    folders = [path_of(place, ROOT) for place in known("studies", {}).values()]
+    assert patterns == {f"{place.replace(':', '/')}/*" for place in known("study_folders", {}).values()}
+    folders = [path_of(place, ROOT) for place in known("study_folders", {}).values()]
     assert [
         path for folder in folders for path in folder.iterdir() if path.is_dir()
     ] == []  # such a folder needs a pattern of its own

@@ -34,7 +34,7 @@ def page() -> str:
     parts = [HEAD]
     for title, kind in PARTS:
         parts.append(f"## {title}\n\n{tables(kind, with_parts=False)}")
-    for name, path in [*sorted(known("systems", SYSTEMS).items()), ("FILE.py:CLASS", "")]:
+    for name, path in [*sorted(known("system_classes", SYSTEMS).items()), ("FILE.py:CLASS", "")]:
         system = CallSystem if not path else getattr(import_module(path.partition(":")[0]), path.partition(":")[2])
         parts.append(
             f"## System `{name}`\n\n{prose(system.__doc__)}\n\n### `[system]`\n\n{tables(system.options_type)}"

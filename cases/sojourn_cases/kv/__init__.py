@@ -10,19 +10,19 @@ maxima, percentiles · `measured_figures` curves by clients and by keys, CPU in 
 from sojourn import Case
 
 CASE = Case(
-    systems={
+    system_classes={
         "kv": "sojourn_cases.kv.middleware.kv_system:KvSystem",
         "kv-simulated": "sojourn_cases.kv.middleware.simulated_system:SimulatedKv",
     },
-    templates={"kv.plain": "sojourn_cases.kv.plain_interpolation:TEMPLATE"},
-    analyses={
+    fit_templates={"kv.plain": "sojourn_cases.kv.plain_interpolation:TEMPLATE"},
+    analysis_functions={
         "kv.laws": "sojourn_cases.kv.kv_laws:laws_analysis",
         "kv.limits": "sojourn_cases.kv.limits:limits_analysis",
         "kv.measured": "sojourn_cases.kv.measured_maxima:measured_analysis",
         "kv.models": "sojourn_cases.kv.model_errors:models_analysis",
         "kv.multiget": "sojourn_cases.kv.multiget:multiget_analysis",
     },
-    workers={"kv-proxy": "sojourn_cases.worker_kinds:kv_proxy"},
-    commands={"serve": {"kv-proxy": "sojourn_cases.kv.serve_kv_proxy:kv_proxy"}},
-    studies={"kv": "sojourn_cases:studies/kv", "kv-limited": "sojourn_cases:studies/kv-limited"},
+    worker_functions={"kv-proxy": "sojourn_cases.worker_kinds:kv_proxy"},
+    command_functions={"serve": {"kv-proxy": "sojourn_cases.kv.serve_kv_proxy:kv_proxy"}},
+    study_folders={"kv": "sojourn_cases:studies/kv", "kv-limited": "sojourn_cases:studies/kv-limited"},
 )

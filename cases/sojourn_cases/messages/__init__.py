@@ -9,17 +9,17 @@ and utilisations · `message_analyses`, `message_figures` what only this study s
 from sojourn import Case
 
 CASE = Case(
-    systems={
+    system_classes={
         "messages": "sojourn_cases.messages.message_service:MessagesSystem",
         "messages-simulated": "sojourn_cases.messages.message_service_simulated:SimulatedMessages",
     },
-    analyses={
+    analysis_functions={
         "messages.service": "sojourn_cases.messages.message_analyses:service",
         "messages.laws": "sojourn_cases.messages.message_analyses:checked_laws",
         "messages.limits": "sojourn_cases.messages.message_analyses:limits",
         "messages.times": "sojourn_cases.messages.message_analyses:times",
     },
-    workers={"messages": "sojourn_cases.worker_kinds:messages"},
-    commands={"serve": {"messages": "sojourn_cases.messages.serve_messages:messages"}},
-    studies={"messages": "sojourn_cases:studies/messages"},
+    worker_functions={"messages": "sojourn_cases.worker_kinds:messages"},
+    command_functions={"serve": {"messages": "sojourn_cases.messages.serve_messages:messages"}},
+    study_folders={"messages": "sojourn_cases:studies/messages"},
 )

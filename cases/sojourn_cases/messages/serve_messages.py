@@ -70,7 +70,7 @@ def messages(
         try:
             counted = partial(logged, request_log and levels_of(request_log), "completions", "last")
             watched = Watched(
-                "serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted, 2
+                "serve messages", service, told, as_json, restarted(cluster, "serve messages"), counted, 3
             )
             watched.until_stopped(greeting(service.ready, service.url))
         finally:

@@ -12,25 +12,25 @@ each configuration carries · `demands` what pages demand · `io_waits` time of 
 from sojourn import Case
 
 CASE = Case(
-    systems={
+    system_classes={
         "bulletin": "sojourn_cases.ntier.bulletin_board:BulletinSystem",
         "bulletin-simulated": "sojourn_cases.ntier.bulletin_board_simulated:SimulatedBulletin",
     },
-    analyses={
+    analysis_functions={
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
         "ntier.misses": "sojourn_cases.ntier.cache_misses:misses_analysis",
         "ntier.ratios": "sojourn_cases.ntier.factor_ratios:ratios_analysis",
         "ntier.maxima": "sojourn_cases.ntier.maxima:maxima_analysis",
     },
-    workers={"bulletin": "sojourn_cases.worker_kinds:bulletin"},
-    mixes={
+    worker_functions={"bulletin": "sojourn_cases.worker_kinds:bulletin"},
+    mix_functions={
         "browse": "sojourn_cases.ntier.bulletin_mixes:browse",
         "readwrite": "sojourn_cases.ntier.bulletin_mixes:readwrite",
     },
-    commands={
+    command_functions={
         "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
         "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:BulletinUsers"},
     },
-    studies={"ntier": "sojourn_cases:studies/ntier", "ntier-virtual": "sojourn_cases:studies/ntier-virtual"},
+    study_folders={"ntier": "sojourn_cases:studies/ntier", "ntier-virtual": "sojourn_cases:studies/ntier-virtual"},
 )

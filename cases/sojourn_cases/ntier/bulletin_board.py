@@ -63,8 +63,8 @@ class BulletinSystem(System):
     load_type: ClassVar[type[BaseModel]] = BulletinLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, folder: Path) -> None:
-        self.options, self.load, self.folder = options, load, folder
+    def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
         if options.database:
             TableSizes.of(options.scale)
             database_disk.check(options.disk)
@@ -105,7 +105,7 @@ class BulletinSystem(System):
         found = self.load.settled(self.factors, given, place)
         if "users" not in found:
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "set users: sessions are a closed loop")
-        mix_of(self.load.mix_file(str(found["mix"]), self.folder))
+        mix_of(self.load.mix_file(str(found["mix"]), self.base_folder))
         try:
             self.cores(found)
         except LabError as error:
@@ -151,7 +151,7 @@ class BulletinSystem(System):
 
     @property
     def _copies(self) -> Path | None:
-        return self.folder / self.options.database_folder if self.options.database_folder else None
+        return self.base_folder / self.options.database_folder if self.options.database_folder else None
 
     def _cluster(self, disk: SlowDisk | None) -> AbstractContextManager[BulletinCluster]:
         programs(runs_as(), "set database = false (tables in memory)")
@@ -217,6 +217,7 @@ class BulletinSession:
     def _load(self, point: Point, url: str, seed: int) -> dict[str, Any]:
         load, factors = self.system.load, point.factors
         return session_load(
-            url, users=int(factors["users"]), think_s=float(factors["think_s"]), mix=load.mix_file(str(factors["mix"]), self.system.folder),
+            url, users=int(factors["users"]), think_s=float(factors["think_s"]),
+            mix=load.mix_file(str(factors["mix"]), self.system.base_folder),
             duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
         )  # fmt: skip

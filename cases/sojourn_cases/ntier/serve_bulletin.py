@@ -77,7 +77,7 @@ def bulletin(
         )  # fmt: skip
         service = BulletinService(chosen, log=STANDARD_ERROR)
         try:
-            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"), version=2)
+            watched = Watched("serve bulletin", service, told, as_json, restarted(cluster, "serve bulletin"), version=3)
             watched.until_stopped(greeting(service.ready, service.url))
         finally:
             service.close()

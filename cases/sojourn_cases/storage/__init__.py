@@ -8,15 +8,18 @@ servers of network block devices, `serve_nbd` the command of ours · `costs` run
 from sojourn import Case
 
 CASE = Case(
-    systems={
+    system_classes={
         "storage": "sojourn_cases.storage.storage_system:StorageSystem",
         "storage-simulated": "sojourn_cases.storage.storage_simulated:SimulatedStorage",
     },
-    analyses={"storage": "sojourn_cases.storage.storage_analysis:storage_analysis"},
-    workers={"nbd": "sojourn_cases.worker_kinds:nbd"},
-    commands={
+    analysis_functions={"storage": "sojourn_cases.storage.storage_analysis:storage_analysis"},
+    worker_functions={"nbd": "sojourn_cases.worker_kinds:nbd"},
+    command_functions={
         "serve": {"nbd": "sojourn_cases.storage.serve_nbd:nbd"},
         "calc": {"storage": "sojourn_cases.storage.calc_storage:storage"},
     },
-    studies={"storage": "sojourn_cases:studies/storage", "storage-virtual": "sojourn_cases:studies/storage-virtual"},
+    study_folders={
+        "storage": "sojourn_cases:studies/storage",
+        "storage-virtual": "sojourn_cases:studies/storage-virtual",
+    },
 )

@@ -11,22 +11,22 @@ run, by configuration · `chen_table3`, `chen_errors` errors in Chen et al.'s fo
 from sojourn import Case
 
 CASE = Case(
-    systems={
+    system_classes={
         "web": "sojourn_cases.web.web_shop:WebSystem",
         "web-virtual": "sojourn_cases.web.web_shop_simulated:WebVirtualSystem",
         "web-guest": "sojourn_cases.web.web_guest:WebGuestSystem",
     },
-    templates={
+    fit_templates={
         "web-models": "sojourn_cases.web.model_files:TEMPLATE",
         "two-class": "sojourn_cases.web.model_files:TEMPLATE",  # its name before 2026-11-26
     },
-    analyses={
+    analysis_functions={
         "two-class": "sojourn_cases.web.two_class_analysis:two_class",
         "two-class.truth": "sojourn_cases.web.interval_coverage:against_truth",
     },
-    workers={"web": "sojourn_cases.worker_kinds:web"},
-    commands={"serve": {"web": "sojourn_cases.web.serve_web:web"}},
-    studies={
+    worker_functions={"web": "sojourn_cases.worker_kinds:web"},
+    command_functions={"serve": {"web": "sojourn_cases.web.serve_web:web"}},
+    study_folders={
         "web": "sojourn_cases:studies/web",
         "web-virtual": "sojourn_cases:studies/web-virtual",
         "web-vm": "sojourn_cases:studies/web-vm",

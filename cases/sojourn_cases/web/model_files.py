@@ -111,9 +111,9 @@ def known_of_nics(fitted: SomeFit) -> SomeFit:
     """Without growth of its error, and that of its alternatives, with the number of NICs, where its runs had one number."""
     if len({one.get("nics") for one in fitted.configurations}) > 1:
         return fitted
-    growth = {**fitted.growth, "nics": (0.0,) * len(fitted.draws)}
+    growth = {**fitted.demand_error_growth, "nics": (0.0,) * len(fitted.draws)}
     others = tuple((weight, known_of_nics(model)) for weight, model in fitted.alternatives)
-    return replace(fitted, growth=growth, alternatives=others)
+    return replace(fitted, demand_error_growth=growth, alternatives=others)
 
 
 def _rivals(found: list[tuple[ChosenModel, dict[str, FittedModel]]]) -> RivalModels:

@@ -115,9 +115,9 @@ def _answer(fitted: FittedModel, out: Path) -> dict[str, Any]:
     """Of the model that was taken; what other rivals say is in the file."""
     estimates = {name: one._asdict() for name, one in fitted.estimates.items()}
     return {
-        "file": str(out),
+        "fitted_file": str(out),
         "model": fitted.model.name,
-        "method": fitted.method,
+        "solve_method": fitted.solve_method,
         "message": fitted.message,
         "level": fitted.level,
         "estimates": estimates,

@@ -22,7 +22,7 @@ def fit_template(name: str, runs: list[Path], out: Path, seed: int) -> None:
     from sojourn.study.fit_templates import template_of
     from sojourn.study.verdict import estimate_text
 
-    there = known("templates", {})
+    there = known("fit_templates", {})
     if name not in there:
         remedy = f"give a model file, auto, demands, or models of a case: {meant(name, there)}"
         raise InputError(repr(name), "--model", remedy)

@@ -26,13 +26,15 @@ def tell(probed: Iterable[GuestFound], as_json: bool) -> list[GuestFound]:
         say(f"{WAYS[one.kind]}: {'boots' if one.boots else 'no'}", err=True)
     helps = host_helps()
     if as_json:
-        guests = [{**vars(one), "nics": list(one.nics), "nfs": list(one.nfs)} for one in found]
+        guests = [
+            {**vars(one), "nics": list(one.nics), "kernel_nfs_support": list(one.kernel_nfs_support)} for one in found
+        ]
         say_answer("lab vm", {"guests": guests, "host": helps})
         return found
     table = Table("", "kind", "found", "NFS", "if lacking", box=None, header_style="dim")
     for one in found:
         mark = Text("yes", "green") if one.boots else Text("no", "red")
-        nfs = ", ".join(one.nfs) or NO_NFS
+        nfs = ", ".join(one.kernel_nfs_support) or NO_NFS
         table.add_row(mark, WAYS[one.kind], one.finding, nfs if one.boots else "", one.remedy)
     console().print(table)
     for name, there in helps.items():

@@ -198,7 +198,7 @@ def validate_file(
         last = row["run"]
     out = console()
     out.print(WidthAwareTable(shown))
-    old = stale([run.observed for run in measured.runs], fitted.until_s)
+    old = stale([run.observed for run in measured.runs], fitted.observed_until_unix_s)
     for line in filter(None, [*old, *measured.notes(), scores(found, level), at_asked_rates(found)]):
         out.print(line, markup=False)
 

@@ -209,7 +209,7 @@ def _staleness(seen: ObservedService, path: Path) -> str:
     from sojourn.fit import FittedModel
     from sojourn.observe.record_parts import moment
 
-    until_s = FittedModel.read(path).until_s
+    until_s = FittedModel.read(path).observed_until_unix_s
     if not until_s:
         return f"{path} is a fit of load tests: nothing says which hours it is of"
     later = [one for one in (seen.parts.changes if seen.parts else ()) if one.at_s >= until_s]

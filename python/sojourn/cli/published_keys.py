@@ -9,7 +9,12 @@ from typing import Any
 KEYS: dict[str, dict[str, str]] = {
     "control over": {"decisions.observed.cap": "max_in_system"},
     "control replay": {"decisions.observed.cap": "max_in_system"},
-    "load": {"sessions.steps": "transition_counts"},
+    "load": {
+        "sessions.steps": "transition_counts",
+        "storage.cache_before": "page_cache_share_before",
+        "storage.cache_after": "page_cache_share_after",
+    },
+    "serve bulletin": {"seconds": "duration_s", "transactions": "database_transactions"},
     "serve kv-proxy": {
         "seconds": "duration_s",
         "design": "architecture",
@@ -25,8 +30,11 @@ KEYS: dict[str, dict[str, str]] = {
         "turned_away": "clients_refused",
         "phases.dispatch": "queue_wait",
         "phases.wait": "database_connection_wait",
+        "phases.database": "database_time",
+        "database": "database_settings",
         "sessions": "database_sessions",
         "sessions_lost": "database_sessions_lost",
+        "by_kind.take": "take_of_message",
         "by_kind.empty": "take_of_nothing",
     },
 }  # fmt: skip

@@ -34,15 +34,21 @@ MEAN_S, SEEN_FULL = 1.0, 0.1
 ROUNDING = 0.2  # of a sample: counters go in steps of 4 or 10 ms, and may show more than all the time
 
 
-@former_field(why="reason", full="share_of_samples_full", seen_full="share_of_seconds_full", mean="mean_busy_share")
+@former_field(
+    why="reason",
+    full="share_of_samples_full",
+    seen_full="share_of_seconds_full",
+    mean="mean_busy_share",
+    interval_s="judged_interval_s",
+)
 @dataclass(frozen=True)
 class Oscillation:
     """What two busy shares in time say. `verdict`: `none`, `hidden`, `visible`, `too_short`; `reason`: in words.
 
     `correlation`: of the samples less what is slower than a second; `p_value`: one-sided, None where nothing could be shifted;
     `share_of_samples_full`: in which each is at 0.9 or more, then either; `share_of_seconds_full`: the same of means over a second, of
-    either; `mean_busy_share`: of each; `samples`, `interval_s`: what was judged. `series`: shape (2, samples); `by_shift`: r at each
-    shift.
+    either; `mean_busy_share`: of each; `samples`, `judged_interval_s`: what was judged, after
+    averaging. `series`: shape (2, samples); `by_shift`: r at each shift.
     """
 
     names: tuple[str, str]
@@ -54,7 +60,7 @@ class Oscillation:
     share_of_seconds_full: float
     mean_busy_share: tuple[float, float]
     samples: int
-    interval_s: float
+    judged_interval_s: float
     series: Array = field(repr=False, compare=False)
     by_shift: Array = field(repr=False, compare=False)
 
@@ -92,7 +98,7 @@ def oscillation(
         names=labels, verdict=verdict, reason=why, correlation=test.correlation, p_value=test.p_value,
         share_of_samples_full=full, share_of_seconds_full=seen,
         mean_busy_share=(float(shares[0].mean()), float(shares[1].mean())), samples=shares.shape[1],
-        interval_s=interval_s, series=shares, by_shift=test.by_shift,
+        judged_interval_s=interval_s, series=shares, by_shift=test.by_shift,
     )  # fmt: skip
 
 

@@ -47,8 +47,8 @@ def document(found: Oscillation, source: str, with_figures: bool = True) -> Docu
 
 def figures(found: Oscillation) -> tuple[Figure, ...]:
     """Shares, shares without what is slower than a second, r by shift."""
-    shown = slice(0, round(SHOWN_S / found.interval_s))
-    high = np.stack([high_passed(one, found.interval_s) for one in found.series])
+    shown = slice(0, round(SHOWN_S / found.judged_interval_s))
+    high = np.stack([high_passed(one, found.judged_interval_s) for one in found.series])
     part = "" if found.samples <= shown.stop else f"The first {SHOWN_S:g} s."
     fast = "busy share minus its mean over a second"
     return (
@@ -59,16 +59,16 @@ def figures(found: Oscillation) -> tuple[Figure, ...]:
 
 
 def _over_time(found: Oscillation, name: str, title: str, label: str, series: Array, note: str) -> Figure:
-    times = found.interval_s * np.arange(series.shape[1])
+    times = found.judged_interval_s * np.arange(series.shape[1])
     drawn = tuple(Series(one, times.tolist(), values.tolist()) for one, values in zip(found.names, series, strict=True))
     return Figure(name, f"{title} of {' and '.join(found.names)}", "s", label, drawn, note)
 
 
 def _by_shift(found: Oscillation) -> Figure:
-    most = min(round(LARGEST_SHIFT_S / found.interval_s), found.samples // 2)
+    most = min(round(LARGEST_SHIFT_S / found.judged_interval_s), found.samples // 2)
     shifts = np.arange(-most, most + 1)
     r = found.by_shift[shifts]
-    curve = Series("r", (found.interval_s * shifts).tolist(), r.tolist())
+    curve = Series("r", (found.judged_interval_s * shifts).tolist(), r.tolist())
     note = (
         f"Without a shift r = {found.correlation:.2f}; the shifts of {LEAST_SHIFT_S:g} s and more say what chance does."
     )
@@ -89,6 +89,6 @@ def table(found: Oscillation) -> Table:
         (f"means over 1 s {full}", percent(found.share_of_seconds_full), f"hidden at {percent(SEEN_FULL, 0)} or less"),
         (f"mean of {one}", percent(found.mean_busy_share[0]), ""),
         (f"mean of {other}", percent(found.mean_busy_share[1]), ""),
-        ("samples", f"{found.samples} of {found.interval_s:.3g} s", ""),
+        ("samples", f"{found.samples} of {found.judged_interval_s:.3g} s", ""),
     )
     return Table("", ("", "seen", "limit"), rows)

@@ -110,7 +110,7 @@ class _AskedPoint:
 def _as_begun(fitted: FittedModelData, asked: _AskedPoint, found: dict[Key, DrawnQuantity]) -> dict[Key, DrawnQuantity]:
     """Of a run as long as those that were fitted, which begins with all customers at once (`common_start`)."""
     values = np.array([fitted.estimates[fitted.paths[i]].value for i in asked.kept])
-    (ratio,), (less,) = common_start.ratios(asked.one, values, [fitted.length_s])
+    (ratio,), (less,) = common_start.ratios(asked.one, values, [fitted.run_length_s])
     by = {"throughput": float(less), "utilisation": float(less), "saturation_rate": 1.0}
     return found if ratio == 1 else {key: one.times(by.get(key[2], float(ratio))) for key, one in found.items()}
 
@@ -183,7 +183,7 @@ def _saturation(held: SaturationThroughput | None, rate_per_s: float, drawn: Arr
 def _limits(fitted: FittedModelData, point: Mapping[str, Any], rate_per_s: float, drawn: Array) -> Array:
     """The saturation rate of each draw by the model, `drawn`, less by its error, which grows with the load up to there: by bisection of
     the share of `rate_per_s`, the saturation rate at the values found."""
-    if fitted.loads is None or not np.isfinite(rate_per_s):
+    if fitted.fitted_saturation_shares is None or not np.isfinite(rate_per_s):
         return np.asarray(drawn / fitted.longer_at(point)[: len(drawn)])
     low, high = np.full(len(fitted.draws), -LOGS), np.full(len(fitted.draws), LOGS)
     most = np.resize(drawn / rate_per_s, len(low))

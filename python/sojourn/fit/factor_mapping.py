@@ -66,7 +66,9 @@ def _texts(model: Model, name: str) -> tuple[str, ...]:
         return (given,) if isinstance(given, str) else tuple(given)
     stated = [f"parameters.{name}"] if name in model.parameters else []
     stated += [
-        f"parameters.{n}.value" for n, v in model.parameters.items() if isinstance(v, NumberByFactor) and v.of == name
+        f"parameters.{n}.value"
+        for n, v in model.parameters.items()
+        if isinstance(v, NumberByFactor) and v.factor == name
     ]
     if stated:
         return tuple(stated)

@@ -146,7 +146,7 @@ def measured_value(run: FitRun, given: ParameterFromRuns) -> float | None:
     if any(run.factors.get(name) != value for name, value in given.run_factors.items()):
         return None
     whole = run.measured.get(("", "", given.divisor_metric)) if given.divisor_metric else 1.0
-    value = run.measured.get((given.station, given.cls, given.metric))
+    value = run.measured.get((given.metric_station, given.metric_class, given.metric))
     return value / whole if value is not None and whole else None
 
 

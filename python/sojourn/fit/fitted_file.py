@@ -23,22 +23,32 @@ from sojourn.units import percent
 
 SomeFit = TypeVar("SomeFit", bound=FittedModelData)
 NO_ERROR = "the model's own error is not known: there are too few configurations to hold one out"
+FORMER = {
+    "elsewhere": "models_of_other_runs",
+    "method": "solve_method",
+    "degrees": "degrees_of_freedom",
+    "factors": "demand_error_draws",
+    "growth": "demand_error_growth",
+    "loads": "fitted_saturation_shares",
+    "length_s": "run_length_s",
+    "until_unix_s": "observed_until_unix_s",
+}  # keys by a former name; still read
 
 
 def to_toml(fitted: FittedModelData) -> str:
     """The text of the file."""
     fit: dict[str, object] = {
-        "level": fitted.level, "seed": fitted.seed, "method": fitted.method, "message": fitted.message,
-        **({} if fitted.model_error is None else {"model_error": fitted.model_error}), "degrees": fitted.degrees,
+        "level": fitted.level, "seed": fitted.seed, "solve_method": fitted.solve_method, "message": fitted.message,
+        **({} if fitted.model_error is None else {"model_error": fitted.model_error}), "degrees_of_freedom": fitted.degrees_of_freedom,
         "configurations": [json.dumps(c) for c in fitted.configurations],
         "held_out": [json.dumps(row) for row in fitted.held_out], "noise": dict(fitted.noise),
         "estimates": {path: list(e) for path, e in fitted.estimates.items()},
         "draws": {path: fitted.draws[:, i].tolist() for i, path in enumerate(fitted.paths)},
-        "noise_degrees": dict(fitted.noise_degrees), "noise_growth": asdict(fitted.noise_growth), "length_s": fitted.length_s,
-        **({"until_unix_s": fitted.until_s} if fitted.until_s else {}),
-        **({} if fitted.factors is None else {"factors": list(fitted.factors)}),
-        "growth": {name: list(slopes) for name, slopes in fitted.growth.items()},
-        **({} if fitted.loads is None else {"loads": list(fitted.loads)}),
+        "noise_degrees": dict(fitted.noise_degrees), "noise_growth": asdict(fitted.noise_growth), "run_length_s": fitted.run_length_s,
+        **({"observed_until_unix_s": fitted.observed_until_unix_s} if fitted.observed_until_unix_s else {}),
+        **({} if fitted.demand_error_draws is None else {"demand_error_draws": list(fitted.demand_error_draws)}),
+        "demand_error_growth": {name: list(slopes) for name, slopes in fitted.demand_error_growth.items()},
+        **({} if fitted.fitted_saturation_shares is None else {"fitted_saturation_shares": list(fitted.fitted_saturation_shares)}),
     }  # fmt: skip
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
@@ -60,6 +70,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
     table = parse_toml(text, path).get("fit")
     if not isinstance(table, dict):
         raise InputError("no [fit]", path, "give a file that `sojourn fit --model MODEL` wrote")
+    table = {FORMER.get(key, key): value for key, value in table.items()}
     try:
         paths = tuple(table["estimates"])
         others = table.get("alternatives", {"weights": [], "files": []})
@@ -67,17 +78,17 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
         return make(
             model, template_of(model, paths, [e.value for e in estimates.values()]), paths, estimates,
             np.array([table["draws"][p] for p in paths], float).T, _number(table.get("model_error")), dict(table["noise"]),
-            int(table["degrees"]), tuple(parse_json(row) for row in table["held_out"]),
+            int(table["degrees_of_freedom"]), tuple(parse_json(row) for row in table["held_out"]),
             tuple(parse_json(row) for row in table["configurations"]), float(table["level"]), int(table["seed"]),
-            table["method"], table["message"],
+            table["solve_method"], table["message"],
             tuple((float(w), parse(text, path, make)) for w, text in zip(others["weights"], others["files"], strict=True)),
-            tuple(map(float, table["factors"])) if "factors" in table else None,
-            table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees"]))),
-            tuple(parse(text, path, make) for text in table.get("models_of_other_runs") or table.get("elsewhere") or ()),
-            {name: tuple(map(float, slopes)) for name, slopes in table.get("growth", {}).items()},
-            _range(table["loads"]) if "loads" in table else None,
+            tuple(map(float, table["demand_error_draws"])) if "demand_error_draws" in table else None,
+            table.get("noise_degrees", dict.fromkeys(table["noise"], float(table["degrees_of_freedom"]))),
+            tuple(parse(text, path, make) for text in table.get("models_of_other_runs", ())),
+            {name: tuple(map(float, slopes)) for name, slopes in table.get("demand_error_growth", {}).items()},
+            _range(table["fitted_saturation_shares"]) if "fitted_saturation_shares" in table else None,
             ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),
-            float(table.get("length_s", 0.0)), float(table.get("until_unix_s", 0.0)),
+            float(table.get("run_length_s", 0.0)), float(table.get("observed_until_unix_s", 0.0)),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; was the file changed by hand?") from None

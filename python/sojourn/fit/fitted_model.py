@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 
-@former_field(elsewhere="models_of_other_runs")
+@former_field(
+    elsewhere="models_of_other_runs", method="solve_method", factors="demand_error_draws", growth="demand_error_growth",
+    loads="fitted_saturation_shares", length_s="run_length_s", until_s="observed_until_unix_s", degrees="degrees_of_freedom",
+)  # fmt: skip
 @dataclass(frozen=True)
 class FittedModel(FittedModelData, FittedDefaults):
     """A model with its unknowns found.
@@ -36,15 +39,16 @@ class FittedModel(FittedModelData, FittedDefaults):
     `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
     deviation of the logarithm of one factor on all demands, mean of what is believed of it, None where too few configurations tell it;
     `noise`: of a new run's response time and throughput about its mean, by metric, `noise_degrees` of freedom where repetitions told it,
-    `noise_growth` with the sensitivity of the response time. `degrees`: runs less unknowns. `held_out`: a row a
+    `noise_growth` with the sensitivity of the response time. `degrees_of_freedom`: runs less unknowns. `held_out`: a row a
     configuration that was left out, with relative errors by metric; `held_out_variance`: of their logarithms, where the model is right,
     () of one that was read from a file. `alternatives`: other models that predict about as well, with their weights in predictions,
     beside it (`model_averaging`).
-    `factors`: count, the draws of that factor on all demands (`longer`). `growth`: factor of the runs → count, draws of what its
-    logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`); `loads`: least and most share of the
-    saturation rate that was fitted, None where there is none. `models_of_other_runs`: those of runs with other factors (`Model.where`),
-    each of which answers where it is the one. `length_s`: of the runs, the median; 0 where nobody knows.
-    `until_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
+    `demand_error_draws`: count, the draws of that factor on all demands (`longer`). `demand_error_growth`: factor of the runs → count,
+    draws of what its logarithm grows by a unit of distance beyond what was fitted, "" of every other (`longer_at`);
+    `fitted_saturation_shares`: least and most share of the saturation rate that was fitted, None where there is none.
+    `models_of_other_runs`: those of runs with other factors (`Model.where`), each of which answers where it is the one.
+    `run_length_s`: of the runs, the median; 0 where nobody knows.
+    `observed_until_unix_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
     """
 
     def predict(

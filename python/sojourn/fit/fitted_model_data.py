@@ -21,7 +21,10 @@ from sojourn.model.parameters import LOADS, NumberByFactor
 Array = NDArray[np.float64]
 
 
-@former_field(elsewhere="models_of_other_runs")
+@former_field(
+    elsewhere="models_of_other_runs", method="solve_method", factors="demand_error_draws", growth="demand_error_growth",
+    loads="fitted_saturation_shares", length_s="run_length_s", until_s="observed_until_unix_s", degrees="degrees_of_freedom",
+)  # fmt: skip
 @dataclass(frozen=True)
 class FittedModelData:
     """See `FittedModel`."""
@@ -33,22 +36,22 @@ class FittedModelData:
     draws: Array
     model_error: float | None
     noise: Mapping[str, float]
-    degrees: int
+    degrees_of_freedom: int
     held_out: tuple[Mapping[str, object], ...]
     configurations: tuple[Mapping[str, object], ...]
     level: float
     seed: int
-    method: str
+    solve_method: str
     message: str
     alternatives: tuple[tuple[float, FittedModelData], ...] = ()
-    factors: tuple[float, ...] | None = None
+    demand_error_draws: tuple[float, ...] | None = None
     noise_degrees: Mapping[str, float] = field(default_factory=dict)
     models_of_other_runs: tuple[FittedModelData, ...] = ()
-    growth: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    loads: tuple[float, float] | None = None
+    demand_error_growth: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    fitted_saturation_shares: tuple[float, float] | None = None
     noise_growth: ErrorGrowth = field(default_factory=ErrorGrowth)
-    length_s: float = 0.0
-    until_s: float = 0.0
+    run_length_s: float = 0.0
+    observed_until_unix_s: float = 0.0
     held_out_variance: tuple[Mapping[str, float], ...] = ()
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
@@ -66,21 +69,25 @@ class FittedModelData:
     def longer(self) -> Array:
         """By draw: how many times as long all demands are as the model has them, by its own error; 1 where nothing is known of that. A
         file of an earlier version has one number, of `degrees`."""
-        if self.factors is not None:
-            return np.array(self.factors)
-        drawn = np.random.default_rng(self.seed).standard_t(self.degrees, len(self.draws))
+        if self.demand_error_draws is not None:
+            return np.array(self.demand_error_draws)
+        drawn = np.random.default_rng(self.seed).standard_t(self.degrees_of_freedom, len(self.draws))
         return factor_of((self.model_error or 0.0) * drawn)
 
     def longer_at(self, point: Mapping[str, Any], share: Array | float | None = None) -> Array:
         """The same in a configuration: beyond what was fitted the model's error grows with the distance, factor by factor. `point`: factors
         and paths → values; `share`: of its saturation rate, one or by draw, None where nothing saturates."""
         said = {name: value for name, value in point.items() if not {name, f"parameters.{name}"} & set(self.paths)}
-        far: dict[str, Array | float] = dict(distances(self.model, self.configurations, self.loads is not None, said))
-        if self.loads is not None and share is not None:
-            far[LOAD] = beyond(np.minimum(share, 1.0), np.array(self.loads), self.loads[1])
+        far: dict[str, Array | float] = dict(
+            distances(self.model, self.configurations, self.fitted_saturation_shares is not None, said)
+        )
+        if self.fitted_saturation_shares is not None and share is not None:
+            far[LOAD] = beyond(
+                np.minimum(share, 1.0), np.array(self.fitted_saturation_shares), self.fitted_saturation_shares[1]
+            )
         found = self.longer
         for number, (name, by) in enumerate(far.items()):
-            slopes = np.array(self.growth.get(name, self.growth.get("", (0.0,) * len(found))))
+            slopes = np.array(self.demand_error_growth.get(name, self.demand_error_growth.get("", (0.0,) * len(found))))
             found = found * factor_of(
                 by * np.roll(slopes, number)
             )  # factors that share their draws do not move together
@@ -104,7 +111,7 @@ class FittedModelData:
 
     def has(self, name: str) -> bool:
         """Whether something of this name is looked for in the model: a factor of the runs that it has no path for changes nothing."""
-        parameters = {v.of if isinstance(v, NumberByFactor) else name for name, v in self.model.parameters.items()}
+        parameters = {v.factor if isinstance(v, NumberByFactor) else name for name, v in self.model.parameters.items()}
         known = "." in name or name in LOADS or name in self.model.factors or name in parameters
         return known or not any(name in one for one in self.configurations)
 

@@ -124,7 +124,7 @@ class FormulaValues:
     @property
     def measured(self) -> dict[str, ParameterFromRuns]:
         """Parameters that are formulas and were measured."""
-        return {n: v for n, v in self.model.parameters.items() if isinstance(v, ParameterFromRuns) and v.formula}
+        return {n: v for n, v in self.model.parameters.items() if isinstance(v, ParameterFromRuns) and v.model_formula}
 
     def seen(self, values: Mapping[str, Array], which: Sequence[int], rows: int) -> dict[tuple[str, str, str], Array]:
         """Of these the values in each row and configuration, rows outermost, by key."""

@@ -1,4 +1,4 @@
-"""Parameters of a model that the runs measured themselves: `{ metric = "response_time", station = "database" }`.
+"""Parameters of a model that the runs measured themselves: `{ metric = "response_time", metric_station = "database" }`.
 
 The value is the mean of the runs, and a draw is one of that mean: runs differ, and Student's t has it how uncertain the mean of
 so few is. They take no part in the search. One that `each` run has for itself, such as the speed of the core, is drawn as it was in
@@ -69,11 +69,13 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
         own = [r for r in runs.runs if all(r.factors.get(f) == v for f, v in given.run_factors.items())]
         if not own:
             where = ", ".join(f"{f} = {v}" for f, v in given.run_factors.items())
-            raise FitError(f"no run with {where}", f"{place}.at", "use factors that some run has, or leave this out")
+            raise FitError(
+                f"no run with {where}", f"{place}.run_factors", "use factors that some run has, or leave this out"
+            )
         values = np.array([v for r in own if (v := measured_value(r, given)) is not None])
         if not len(values):
             raise _not_measured(given, own, place)
-        if given.formula:
+        if given.model_formula:
             continue
         if given.one_value_per_run:
             middle = float(np.median(values))
@@ -87,7 +89,7 @@ def measured_values(runs: FitRuns, model: Model) -> dict[str, MeasuredValue]:
 
 def _not_measured(given: ParameterFromRuns, runs: Sequence[FitRun], place: str) -> FitError:
     """Of the metric, or of what it is to be divided by."""
-    key = given.station, given.cls, given.metric
+    key = given.metric_station, given.metric_class, given.metric
     if given.divisor_metric and any(key in run.measured for run in runs):
         key, place = ("", "", given.divisor_metric), f"{place}.divisor_metric"
     there = sorted(

@@ -146,9 +146,11 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     return FittedModel(
         told, model, tuple(data.paths), estimates, values, None if error is None else error.mean, noise,
         max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,
-        data.evaluator.method.name, message, factors=None if error is None else tuple(error.factors(draws, rng).tolist()),
-        noise_degrees=noise_degrees, noise_growth=noise_growth, growth=drawn_growth(growth, draws, seed), loads=load_range(data, x),
-        length_s=float(np.median([run.length_s for run in runs.runs])), until_s=until_s([run.observed for run in runs.runs]),
+        data.evaluator.method.name, message, demand_error_draws=None if error is None else tuple(error.factors(draws, rng).tolist()),
+        noise_degrees=noise_degrees, noise_growth=noise_growth, demand_error_growth=drawn_growth(growth, draws, seed),
+        fitted_saturation_shares=load_range(data, x),
+        run_length_s=float(np.median([run.length_s for run in runs.runs])), 
+        observed_until_unix_s=until_s([run.observed for run in runs.runs]),
         held_out_variance=foretold(data, x, jacobian),
     )  # fmt: skip
 

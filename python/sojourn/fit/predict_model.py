@@ -69,7 +69,7 @@ def predict(
             refused.append(f"{', '.join(f'{k} = {v}' for k, v in point.items())}: {error.value}")
             told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
         if quantiles and not any(row["metric"] == QUANTILE for row in told):
-            untold.add(fitted.method)
+            untold.add(fitted.solve_method)
         rows += [row | point for row in told]
         names |= {row["status"] for row in told}
     asked = list(mixtures.values())
@@ -83,7 +83,7 @@ def predict(
         _tail(rows, untold),
         *notes,
     ]
-    return Metrics.of(rows, f"{fitted.method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
+    return Metrics.of(rows, f"{fitted.solve_method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
 
 
 def _outside(rows: Sequence[Row]) -> str:

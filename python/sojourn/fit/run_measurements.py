@@ -51,7 +51,7 @@ def measurements(number: int, run: FitRun, model: Model) -> list[Measurement]:
                 Measurement(number, ("", cls, metric), float(np.log(value)), error, FLOOR[metric], beside=other)
             )
     for name, given in model.parameters.items():
-        if isinstance(given, ParameterFromRuns) and given.formula:
+        if isinstance(given, ParameterFromRuns) and given.model_formula:
             seen = measured_value(run, given)
             if seen is not None and seen > 0:
                 key = (f"parameters.{name}", "", "parameter")

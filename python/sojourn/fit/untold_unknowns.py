@@ -63,6 +63,6 @@ def _known(model: Model, points: Sequence[Mapping[str, Any]]) -> list[str]:
     """Factors that the model has: its loads, those of the runs, and what was measured of each."""
     kinds = (("rate_per_s", Open), ("users", Closed))
     loads = [n for n, kind in kinds if any(isinstance(c, kind) for c in model.classes)]
-    own = [v.of if isinstance(v, NumberByFactor) else n for n, v in model.parameters.items()]
+    own = [v.factor if isinstance(v, NumberByFactor) else n for n, v in model.parameters.items()]
     had = [n for n in dict.fromkeys(own) if n in points[0]]
     return list(dict.fromkeys([*loads, *model.factors, *had]))

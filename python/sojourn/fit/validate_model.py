@@ -94,7 +94,7 @@ def _factors(fitted: FittedModelData, run: FitRun, changed: Mapping[str, Any] | 
     if not changed:
         return run.factors
     model = fitted.template
-    own = {v.of if isinstance(v, NumberByFactor) else name for name, v in model.parameters.items()}
+    own = {v.factor if isinstance(v, NumberByFactor) else name for name, v in model.parameters.items()}
     known = {*model.factors, *own, *LOADS, *(name for one in fitted.configurations for name in one)}
     return {name: value for name, value in run.factors.items() if name in known}
 

@@ -23,7 +23,7 @@ TRIES = 3
 class GuestFound:
     """A kind of guest: whether it boots here, and if so how long that takes and what it has.
 
-    `slowdown`: times as slow as the host in a loop of busybox's shell; `nfs`: which of nfs, nfs4, nfsd its kernel has.
+    `slowdown`: times as slow as the host in a loop of busybox's shell; `kernel_nfs_support`: which of nfs, nfs4, nfsd its kernel has.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class GuestFound:
     kernel: str | None = None
     cpus: int | None = None
     nics: tuple[str, ...] = ()
-    nfs: tuple[str, ...] = ()
+    kernel_nfs_support: tuple[str, ...] = ()
 
 
 def probe_guests(parts: GuestParts | None = None, dev: Path = Path("/dev")) -> Iterator[GuestFound]:

@@ -87,7 +87,7 @@ def _run(kind: str, config: Config) -> Any:
         return KINDS[kind](config)
     from sojourn.cases import imported, known
 
-    return imported(known("workers", dict.fromkeys(KINDS, ""))[kind])(config, emit)
+    return imported(known("worker_functions", dict.fromkeys(KINDS, ""))[kind])(config, emit)
 
 
 def raise_file_limit() -> None:

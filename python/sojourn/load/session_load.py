@@ -32,7 +32,7 @@ def mix_of(mix: str) -> list[tuple[float, TransitionMatrix]]:
         kinds = mix_of(drawn[1])
         weights = np.random.default_rng(int(drawn[2])).lognormal(0.0, DRAWN_DEVIATION, len(kinds[0][1].pages))
         return [(share, matrix.reweighted(weights)) for share, matrix in kinds]
-    mixes = known("mixes", {})
+    mixes = known("mix_functions", {})
     if mix in mixes:
         found: list[tuple[float, TransitionMatrix]] = imported(mixes[mix])()
         return found

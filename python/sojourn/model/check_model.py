@@ -91,8 +91,8 @@ def _leads(model: ModelData, path: str, place: str) -> None:
 
 def _references(model: ModelData, stations: Collection[str]) -> None:
     for s in model.stations:
-        for name in s.over if isinstance(s, Pool) else ():
-            one_of(name, f"stations.{s.name}.over", stations)
+        for name in s.held_over_stations if isinstance(s, Pool) else ():
+            one_of(name, f"stations.{s.name}.held_over_stations", stations)
     for r in model.regions:
         for name in r.stations:
             one_of(name, f"regions.{r.name}.stations", stations)

@@ -43,7 +43,7 @@ def check_station(s: Any) -> None:
         _multicore(s, place)
     elif isinstance(s, Pool):
         whole(s.size, f"{place}.size", 1)
-        list_of(s.over, f"{place}.over", "stations that are visited while a token is held")
+        list_of(s.held_over_stations, f"{place}.held_over_stations", "stations that are visited while a token is held")
     elif not isinstance(s, Delay):
         raise ModelError(repr(s), "stations", "give Queue, Delay, LoadDependent, ForkJoin, Multicore or Pool objects")
 

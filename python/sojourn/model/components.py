@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sojourn.former_keyword import former_field
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
 from sojourn.model.distribution_types import freeze
 
@@ -112,13 +113,14 @@ class Multicore:
         return {"leading": self.nics, "trailing": self.cores - self.nics, "interrupts": self.nics}
 
 
+@former_field(over="held_over_stations")
 @dataclass(frozen=True)
 class Pool:
-    """A software resource with `size` tokens. A customer who enters the stations `over` takes a token, and returns it on leaving them."""
+    """A software resource with `size` tokens. A customer who enters `held_over_stations` takes a token, and returns it on leaving them."""
 
     name: str
     size: int
-    over: tuple[str, ...]
+    held_over_stations: tuple[str, ...]
     kind: ClassVar[str] = "pool"
 
     def __post_init__(self) -> None:

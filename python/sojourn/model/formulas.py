@@ -4,7 +4,7 @@
     request_s = { free = true }
     key_s = { free = true, low = 0 }
     keys = 1                                    # a factor of the runs; this where a run does not say
-    stores = { of = "workload", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }
+    stores = { factor = "workload", value = "get", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }
     [demands_s.cpu]
     user = "request_s + key_s * keys"           # a sum of parts
     [demands_s.disk]

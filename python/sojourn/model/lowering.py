@@ -114,7 +114,11 @@ def _arrivals(c: Open) -> ArrivalProcess | None:
 
 def _limits(model: ModelData, names: list[str]) -> tuple[Limit, ...]:
     place = {name: k for k, name in enumerate(names)}
-    pools = [Limit(p.name, p.size, tuple(place[s] for s in p.over)) for p in model.stations if isinstance(p, Pool)]
+    pools = [
+        Limit(p.name, p.size, tuple(place[s] for s in p.held_over_stations))
+        for p in model.stations
+        if isinstance(p, Pool)
+    ]
     regions = [Limit(r.name, r.limit, tuple(place[s] for s in r.stations), r.on_full) for r in model.regions]
     return (*pools, *regions)
 

@@ -20,11 +20,12 @@ LOADS = ("rate_per_s", "users", "think_s")  # factors of runs that have their pl
 MOST = "most present"  # no name of a parameter
 
 
+@former_field(of="factor")
 @dataclass(frozen=True)
 class NumberByFactor:
     """A number by a factor of the runs that is a text: `cases[value]`, else `otherwise`; `value` is what the factor is now."""
 
-    of: str
+    factor: str
     value: str
     cases: Mapping[str, float]
     otherwise: float | None = None
@@ -38,20 +39,24 @@ class NumberByFactor:
         return found
 
 
-@former_field(per="divisor_metric", each="one_value_per_run", at="run_factors")
+@former_field(
+    per="divisor_metric", each="one_value_per_run", at="run_factors", station="metric_station", cls="metric_class",
+    formula="model_formula",
+)  # fmt: skip
 @dataclass(frozen=True)
 class ParameterFromRuns:
     """A parameter of the model whose value a fit takes from the runs. It is the mean of `metric` over the runs whose factors are as in
-    `run_factors`, at `station` and of class `cls` ("": all), divided by the `divisor_metric` of the whole system where that is given.
+    `run_factors`, at `metric_station` and of class `metric_class` ("": all), divided by the `divisor_metric` of the whole system where
+    that is given.
     `value` stands in the model until then.
-    With a `formula`, the parameter has the value of the formula. Each run with the metric is then one more number for the fit.
+    With a `model_formula`, the parameter has the value of the formula. Each run with the metric is then one more number for the fit.
     With `one_value_per_run`, every run of the fit has a value of its own, and a prediction draws one of them."""
 
     metric: str
-    station: str = ""
-    cls: str = ""
+    metric_station: str = ""
+    metric_class: str = ""
     divisor_metric: str = ""
-    formula: str = ""
+    model_formula: str = ""
     one_value_per_run: bool = False
     run_factors: Mapping[str, Any] = field(default_factory=dict)
     value: float = 0.01
@@ -59,7 +64,7 @@ class ParameterFromRuns:
 
 def formula_text(given: Any) -> str:
     """Of a parameter that is a formula; "" of any other."""
-    return given if isinstance(given, str) else given.formula if isinstance(given, ParameterFromRuns) else ""
+    return given if isinstance(given, str) else given.model_formula if isinstance(given, ParameterFromRuns) else ""
 
 
 def parameter_values(parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -110,30 +115,32 @@ def check_parameters(parameters: Any) -> None:
         if isinstance(value, NumberByFactor):
             if not isinstance(value.cases, Mapping) or not all(map(_is_number, value.cases.values())):
                 raise ModelError(repr(value.cases), f"{place}.cases", "give a number for each text value")
-            if not isinstance(value.of, str) or not isinstance(value.value, str):
-                raise ModelError(repr(value.of), f"{place}.of", "give of and value as text")
+            if not isinstance(value.factor, str) or not isinstance(value.value, str):
+                raise ModelError(repr(value.factor), f"{place}.factor", "give factor and value as text")
             if value.otherwise is not None and not _is_number(value.otherwise):
                 raise ModelError(repr(value.otherwise), f"{place}.otherwise", "give a number")
         elif isinstance(value, ParameterFromRuns):
             _check_measured(value, place)
         elif not isinstance(value, str) and not _is_number(value):
-            remedy = "give a number, { free = true }, a formula, { of, value, cases } or { metric, station }"
+            remedy = "give a number, { free = true }, a formula, { factor, value, cases } or { metric, metric_station }"
             raise ModelError(repr(value), place, remedy)
 
 
 def _check_measured(value: ParameterFromRuns, place: str) -> None:
     for key, text in (
         ("metric", value.metric),
-        ("station", value.station),
-        ("class", value.cls),
+        ("metric_station", value.metric_station),
+        ("metric_class", value.metric_class),
         ("divisor_metric", value.divisor_metric),
-        ("formula", value.formula),
+        ("model_formula", value.model_formula),
     ):
         if not isinstance(text, str):
             raise ModelError(repr(text), f"{place}.{key}", "give a text")
-    if not isinstance(value.one_value_per_run, bool) or (value.one_value_per_run and value.formula):
+    if not isinstance(value.one_value_per_run, bool) or (value.one_value_per_run and value.model_formula):
         raise ModelError(
-            repr(value.one_value_per_run), f"{place}.one_value_per_run", "give true or false, and no formula beside it"
+            repr(value.one_value_per_run),
+            f"{place}.one_value_per_run",
+            "give true or false, and no model_formula beside it",
         )
     if not isinstance(value.run_factors, Mapping):
         raise ModelError(repr(value.run_factors), f"{place}.run_factors", "give a table of factors of the runs")

@@ -13,7 +13,7 @@ from typing import Any
 from sojourn.errors import ModelError
 from sojourn.file_errors import meant
 from sojourn.model.checked_values import one_of
-from sojourn.model.components import Breakdowns
+from sojourn.model.components import Breakdowns, Pool
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
 from sojourn.model.formulas import AnyFormula
 from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
@@ -21,11 +21,18 @@ from sojourn.model.unknown_parameters import Unknown, unknown
 
 UNITS = ("_per_ms", "_per_s", "_per_min", "_per_h", "_ns", "_us", "_ms", "_s", "_min", "_h")
 SECONDS = {"ns": "1e-9 s", "us": "1e-6 s", "ms": "0.001 s", "min": "60 s", "h": "3600 s"}
-FORMER = {
-    "per": "divisor_metric",
-    "each": "one_value_per_run",
-    "at": "run_factors",
-}  # of a ParameterFromRuns; still read
+FORMER: dict[type, dict[str, str]] = {  # keys by a former name; still read
+    ParameterFromRuns: {
+        "per": "divisor_metric",
+        "each": "one_value_per_run",
+        "at": "run_factors",
+        "station": "metric_station",
+        "class": "metric_class",
+        "formula": "model_formula",
+    },
+    NumberByFactor: {"of": "factor"},
+    Pool: {"over": "held_over_stations"},
+}
 IN_FILE = {"scv_": "scv", "cls": "class"}  # a field whose plain name is taken by a property
 
 
@@ -34,8 +41,8 @@ def from_table(kind: type, table: Any, place: str, **given: Any) -> Any:
     if not isinstance(table, Mapping):
         raise ModelError(repr(table), place, "give a table of keys")
     own = {IN_FILE.get(f.name, f.name): f for f in fields(kind) if f.name not in given}
-    if kind is ParameterFromRuns:
-        table = {FORMER.get(key, key): value for key, value in table.items()}
+    former = FORMER.get(kind, {})
+    table = {former.get(key, key): value for key, value in table.items()}
     for key in table:
         if key not in own and key != "kind":
             raise ModelError(f"unknown key {key!r}", f"{place}.{key}", instead(key, list(own)))

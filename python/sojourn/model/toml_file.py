@@ -109,7 +109,11 @@ def _parameter(value: Any, place: str) -> Any:
         return value
     if "free" in value:
         return unknown(value, place)
-    kinds = [kind for key, kind in (("metric", ParameterFromRuns), ("of", NumberByFactor)) if key in value]
+    kinds = [
+        kind
+        for key, kind in (("metric", ParameterFromRuns), ("factor", NumberByFactor), ("of", NumberByFactor))
+        if key in value
+    ]
     if not kinds:
         remedy = "give { free = true }, { of, value, cases } or { metric, station }, or a number or text without braces"
         raise ModelError(f"a table of {', '.join(value) or 'nothing'}", place, remedy)

@@ -20,7 +20,7 @@ def all_said(fitted: FittedModel, said: set[str]) -> None:
         paths = {text.partition("=")[0].strip() for text in ((given,) if isinstance(given, str) else given)}
         if len(known) > 1 and name not in said and not paths & said and name not in ("rate_per_s", "users"):
             raise _not_said(name)
-    parameters = {v.of if isinstance(v, NumberByFactor) else name for name, v in fitted.model.parameters.items()}
+    parameters = {v.factor if isinstance(v, NumberByFactor) else name for name, v in fitted.model.parameters.items()}
     for name in sorted(parameters):
         known = {repr(run[name]) for run in fitted.configurations if name in run}
         if len(known) > 1 and not {name, f"parameters.{name}"} & said:

@@ -74,7 +74,7 @@ class ModelPredictor:
 
     def _mappings(self, vary: Mapping[str, Sequence[Any]]) -> list[FactorMapping]:
         short = {name: values for name, values in vary.items() if "." not in name}
-        cases = {v.of for v in self.model.parameters.values() if isinstance(v, NumberByFactor)}
+        cases = {v.factor for v in self.model.parameters.values() if isinstance(v, NumberByFactor)}
         known = {
             *self.model.factors,
             *self.model.parameters,
@@ -154,7 +154,7 @@ class ModelPredictor:
             drawn = self.fitted.draws[chosen]
             longer = self._longer(self.fitted, configurations, levels)[chosen]
             shape = (draws, *shape[1:])
-        method = None if self.fitted is None else self.fitted.method
+        method = None if self.fitted is None else self.fitted.solve_method
         points = PlannedPoints(self, list(configurations), levels, drawn, longer, method=method)
         found, methods = solved_points(points, wanted, self.workers)
         self.methods |= methods
@@ -163,7 +163,7 @@ class ModelPredictor:
     def _longer(self, fitted: FittedModel, configurations: Sequence[Settings], levels: Array) -> Array:
         """Draws x configurations x levels, by what all times are longer by the model's own error, as far from what was fitted."""
         count = max(len(levels), 1)
-        if fitted.loads is None:
+        if fitted.fitted_saturation_shares is None:
             at = [{self.load_name: float(level)} for level in levels] or [{}]
             each_at = [[fitted.longer_at({**settings, **load}) for load in at] for settings in configurations]
             return np.moveaxis(np.array(each_at), 2, 0)

@@ -85,7 +85,7 @@ class PlannedConfiguration:
         return "; ".join(parts)
 
 
-@former_field(from_="from_value", to="to_value")
+@former_field(from_="from_value", to="to_value", choice="configuration_after_step")
 @dataclass(frozen=True)
 class Step:
     """A choice with one factor a level higher or lower."""
@@ -93,21 +93,21 @@ class Step:
     factor: str
     from_value: Any
     to_value: Any
-    choice: PlannedConfiguration
+    configuration_after_step: PlannedConfiguration
 
     def told(self, base: PlannedConfiguration) -> str:
         """What it costs and brings beside `base`."""
         change = ""
-        if self.choice.cost is not None and base.cost is not None:
-            less = self.choice.cost < base.cost
-            change = f" {'saves' if less else 'costs'} {abs(self.choice.cost - base.cost):.3g}"
-        parts = [*map(str, self.choice.terms)]
-        before, after = base.share_of_draws_that_meet_it, self.choice.share_of_draws_that_meet_it
+        if self.configuration_after_step.cost is not None and base.cost is not None:
+            less = self.configuration_after_step.cost < base.cost
+            change = f" {'saves' if less else 'costs'} {abs(self.configuration_after_step.cost - base.cost):.3g}"
+        parts = [*map(str, self.configuration_after_step.terms)]
+        before, after = base.share_of_draws_that_meet_it, self.configuration_after_step.share_of_draws_that_meet_it
         if before is not None and after is not None:
             parts.append(f"{percent(before)} → {percent(after)} of the draws meet the objective")
-        if not self.choice.objective_met:
+        if not self.configuration_after_step.objective_met:
             parts.append("misses the objective")
-        if self.choice.in_validated_range is False:
+        if self.configuration_after_step.in_validated_range is False:
             parts.append(OUTSIDE)
         return f"{self.factor} {shown(self.from_value)} → {shown(self.to_value)}{change}: {'; '.join(parts)}"
 
@@ -171,7 +171,9 @@ class Plan:
             elif name == "pareto_front":
                 value = [one.to_dict() for one in value]
             elif name == "steps":
-                value = [{**vars(one), "choice": one.choice.to_dict()} for one in value]
+                value = [
+                    {**vars(one), "configuration_after_step": one.configuration_after_step.to_dict()} for one in value
+                ]
             elif name == "by_load":
                 value = [vars(one) for one in value]
             found[name] = value

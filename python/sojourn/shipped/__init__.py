@@ -43,7 +43,7 @@ def examples() -> Mapping[str, Example]:
         found[name] = Example(
             POLICY, folder, _heading(folder), "sojourn control simulate {}/kpa.toml --model {}/pool.toml --load all"
         )
-    for name, place in sorted(known("studies", STUDIES).items()):
+    for name, place in sorted(known("study_folders", STUDIES).items()):
         if name in found:
             remedy = "uninstall the package with a study of this name, or rename the study"
             raise CaseError(f"{found[name].kind} and study {name!r} have one name", "installed cases", remedy)
@@ -61,7 +61,7 @@ def study_path(given: Path) -> Path:
     """
     if given.exists() or len(given.parts) != 1 or given.suffix:
         return given
-    studies = known("studies", STUDIES)
+    studies = known("study_folders", STUDIES)
     if given.name in studies:
         return path_of(studies[given.name], HERE)
     more = "" if len(studies) > len(STUDIES) else "; further studies come with the package sojourn-cases"

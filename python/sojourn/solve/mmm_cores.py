@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.solve import status
 from sojourn.solve.single.erlang import erlang_c as erlang_c
 from sojourn.table import Metrics
@@ -53,16 +54,17 @@ def evaluate(rate: ArrayLike, service_s: ArrayLike, cores: ArrayLike) -> dict[st
     }
 
 
-def mmm(rate_per_s: ArrayLike, *, mu_per_s: float, cores: int = 1, nics: int = 1) -> Metrics:
+@former_keyword(rate_per_s="total_rate_per_s")
+def mmm(total_rate_per_s: ArrayLike, *, mu_per_s: float, cores: int = 1, nics: int = 1) -> Metrics:
     """Solves each rate (scalar or 1-d, 1/s, > 0) with `cores` servers of rate `mu_per_s` > 0.
 
     Rows as `two_class` has them, factors rate_per_s, cores, nics (a label: it changes nothing), variant="mmm";
     "leading" and "trailing" utilisations are equal. At and above saturation response is null, status `saturated`.
     InputError names the argument.
     """
-    rates = np.atleast_1d(np.asarray(rate_per_s, float))
+    rates = np.atleast_1d(np.asarray(total_rate_per_s, float))
     if rates.ndim != 1 or not np.all(np.isfinite(rates) & (rates > 0)):
-        raise InputError(rates.tolist(), "rate_per_s", "give finite rates > 0 in 1/s")
+        raise InputError(rates.tolist(), "total_rate_per_s", "give finite rates > 0 in 1/s")
     if not (np.isfinite(mu_per_s) and mu_per_s > 0):
         raise InputError(mu_per_s, "mu_per_s", "give a finite rate > 0 in 1/s")
     if cores != int(cores) or not 1 <= nics <= cores:

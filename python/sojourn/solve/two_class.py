@@ -5,7 +5,7 @@ NIC, proposed specification"). Variant `priority` is ours. `cite("two-class/prio
 
 | letters                  | here                          | unit |
 |--------------------------|-------------------------------|------|
-| lambda                   | `rate_per_s` (whole system)   | 1/s  |
+| lambda                   | `total_rate_per_s`            | 1/s  |
 | mu1, mu2                 | `mu1_per_s`, `mu2_per_s`      | 1/s  |
 | p                        | `p`, or by `p_rule`           | 1    |
 | N (per leading core)     | `capacity`                    | jobs |
@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.solve import status
 from sojourn.solve.same_core_probability import routing_probability
 from sojourn.solve.two_class_equations import VARIANTS, Results, TwoClassLoad, evaluate, load
@@ -76,8 +77,9 @@ ROWS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+@former_keyword(rate_per_s="total_rate_per_s")
 def two_class(
-    rate_per_s: ArrayLike,
+    total_rate_per_s: ArrayLike,
     *,
     mu1_per_s: float,
     mu2_per_s: float,
@@ -93,14 +95,14 @@ def two_class(
     interrupt_scv: float = 0.0,
     page_scv: float = 1.0,
 ) -> Metrics:
-    """Solves each rate (scalar or 1-d, 1/s, > 0); rows per rate with factors rate_per_s, cores, nics, variant.
+    """Solves each rate of the whole system (scalar or 1-d, 1/s, > 0); rows per rate with factors rate_per_s, cores, nics, variant.
 
     mu1_per_s may be infinite (no interrupt work), capacity >= 1 jobs per leading core (not used by `priority`),
     1 <= nics <= cores, p in [0, 1], delays >= 0 s. queue_length counts all cores of the station; utilisation one core;
     `queue_length_probability` with n=0 at "leading" is pi_00. Where a value does not exist it is null with a status.
     Raises InputError naming the argument.
     """
-    rates = np.atleast_1d(np.asarray(rate_per_s, float))
+    rates = np.atleast_1d(np.asarray(total_rate_per_s, float))
     _check(rates, mu1_per_s, mu2_per_s, capacity, cores, nics, variant)
     delays = {
         "handoff_s": handoff_s,
@@ -198,7 +200,9 @@ def _name(variant: str, station: str, metric: str, value: float, rate: float, sa
 def _check(rates: Any, mu1: float, mu2: float, capacity: int, cores: int, nics: int, variant: str) -> None:
     wrong = rates[~(np.isfinite(rates) & (rates > 0))]
     if rates.ndim != 1 or wrong.size:
-        raise InputError(float(wrong[0]) if wrong.size else rates.shape, "rate_per_s", "give finite rates > 0 in 1/s")
+        raise InputError(
+            float(wrong[0]) if wrong.size else rates.shape, "total_rate_per_s", "give finite rates > 0 in 1/s"
+        )
     if not mu1 > 0:
         raise InputError(mu1, "mu1_per_s", "give a rate > 0 in 1/s")
     if not (np.isfinite(mu2) and mu2 > 0):

@@ -56,5 +56,5 @@ def function(name: str, folder: Path, where: str = "") -> Callable[..., Analysis
     Raises:
         StudyError: there is none.
     """
-    found: Callable[..., Analysis] = named(name, known("analyses", ANALYSES), folder, "analysis.name", where)
+    found: Callable[..., Analysis] = named(name, known("analysis_functions", ANALYSES), folder, "analysis.name", where)
     return found

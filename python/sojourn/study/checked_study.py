@@ -87,7 +87,7 @@ def read_plan(
     study: StudyFile = checked(StudyFile, _lengths(data, quick, drawn_system), file)
     made = named(
         str(study.system.get("kind")),
-        known("systems", SYSTEMS),
+        known("system_classes", SYSTEMS),
         file.parent,
         "system.kind",
         at(file, ("system", "kind")),

@@ -195,7 +195,7 @@ def template_of(model: str | tuple[str, ...], folder: Path, file: Path) -> FitTe
         StudyError: no such file, no such template.
     """
     names = (model,) if isinstance(model, str) else model
-    templates = known("templates", {})
+    templates = known("fit_templates", {})
     if isinstance(model, str) and (model in templates or ".py:" in model):
         template: FitTemplate = named(model, templates, folder, "fit.model", at(file, ("fit", "model")))
         return template

@@ -63,7 +63,7 @@ def _observed(model: Model, known: Collection[str], file: Path) -> None:
 def changes_something(models: Sequence[Model], seen: Collection[Factors], point: Point, where: str = "") -> None:
     """StudyError where a factor of a prediction has a value that no run has, and no model says what it changes."""
     models = [model for model in models if model.is_of(point.factors)]
-    own = [v.of if isinstance(v, NumberByFactor) else name for m in models for name, v in m.parameters.items()]
+    own = [v.factor if isinstance(v, NumberByFactor) else name for m in models for name, v in m.parameters.items()]
     known = USUAL.union({SHARE}, own, *(model.factors for model in models))
     for name, value in point.factors.items():
         if name not in known and "." not in name and repr(value) not in {repr(one.get(name)) for one in seen}:

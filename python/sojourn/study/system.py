@@ -124,8 +124,8 @@ class System(Protocol):
     load_type: ClassVar[type[BaseModel]]
     alone: ClassVar[bool]  # whether it needs this machine for itself
 
-    def __init__(self, options: Any, load: Any, folder: Path) -> None:
-        """`folder`: what relative paths are relative to.
+    def __init__(self, options: Any, load: Any, base_folder: Path) -> None:
+        """`base_folder`: what relative paths are relative to.
 
         Raises:
             InputError: options that make no sense together.

@@ -27,7 +27,7 @@ def network_drawing(model: Model) -> dict[str, Any]:
     nodes += [{"name": end, "kind": end, "text": "", "servers": 0} for end in (OUTSIDE, THINK, EXIT) if end in ends]
     known = {node["name"] for node in nodes}
     groups = [
-        {"name": s.name, "kind": "pool", "text": f"pool of {s.size}", "over": list(s.over)}
+        {"name": s.name, "kind": "pool", "text": f"pool of {s.size}", "over": list(s.held_over_stations)}
         for s in model.stations
         if isinstance(s, Pool)
     ]

@@ -59,7 +59,7 @@ proxies = 1
 workers = 8
 network_s = { free = true, start = 0.003 }
 held_s = { free = true, start = 0.001 }
-net_s = { metric = "service_time", station = "net thread" }
+net_s = { metric = "service_time", metric_station = "net thread" }
 [stations.network]
 kind = "delay"
 [stations.net]

@@ -198,7 +198,7 @@ kind = "delay"
 [stations.connections]
 kind = "pool"
 size = 4
-over = ["database"]
+held_over_stations = ["database"]
 [classes.user]
 kind = "open"
 rate_per_s = 20

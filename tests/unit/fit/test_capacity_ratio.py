@@ -35,7 +35,9 @@ def test_twice_the_servers_saturate_at_twice_the_rate_with_the_models_error_of_b
     value, low, high = sj.capacity_ratio(fitted, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0})
     assert value == pytest.approx(2.0) and low < 2.0 < high
     # the unknown cancels, the model's own error of two configurations does not: sqrt(2) of it
-    sure = replace(fitted, factors=(1.0,) * len(fitted.draws), growth={}, loads=None)
+    sure = replace(
+        fitted, demand_error_draws=(1.0,) * len(fitted.draws), demand_error_growth={}, fitted_saturation_shares=None
+    )
     assert sj.capacity_ratio(sure, {"cores": 1, "rate_per_s": 1.0}, {"cores": 2, "rate_per_s": 1.0}) == pytest.approx(
         (2, 2, 2)
     )

@@ -34,7 +34,7 @@ PARAMETERS = """
 work_s = { free = true, start = 0.01 }
 key_s = { free = true, low = 0, start = 0.001 }
 keys = 1
-away_s = { metric = "residence_time", station = "client", formula = "away0_s + key_s*keys" }
+away_s = { metric = "residence_time", metric_station = "client", model_formula = "away0_s + key_s*keys" }
 away0_s = { free = true, start = 0.1 }
 """
 MODEL = TEXT.replace("[parameters]\nusers = 1\n", PARAMETERS)

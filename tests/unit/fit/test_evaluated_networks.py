@@ -55,7 +55,8 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
         f'[stations.cpu]\nservers = 3\n{CLOSED % ANY}[demands_s.cpu]\nuser = {ANY}\n', [{"users": 4}, {"users": 90}],
     ),
     "a pool": (
-        f'[stations.cpu]\n[stations.net]\nkind = "delay"\n[stations.workers]\nkind = "pool"\nsize = 3\nover = ["cpu", "net"]\n'
+        '[stations.cpu]\n[stations.net]\nkind = "delay"\n[stations.workers]\nkind = "pool"\nsize = 3\n'
+        'held_over_stations = ["cpu", "net"]\n'
         f"{CLOSED % 0.2}[demands_s]\ncpu = {{ user = {ANY} }}\nnet = {{ user = {ANY} }}\n",
         [{"users": 2}, {"users": 7}],
     ),

@@ -24,7 +24,7 @@ request_s = {ANY}
 key_s = {ANY}
 store_s = {ZERO}
 keys = 1
-stores = {{ of = "workload", value = "get", cases = {{ set = 1 }}, otherwise = 0 }}
+stores = {{ factor = "workload", value = "get", cases = {{ set = 1 }}, otherwise = 0 }}
 [stations.cpu]
 servers = 2
 [classes.user]

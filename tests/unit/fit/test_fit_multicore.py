@@ -82,7 +82,7 @@ def test_the_truth_is_found_and_more_nics_are_predicted() -> None:
 def test_the_other_variants_find_theirs(variant: str) -> None:
     text = FILE.replace('"priority"', f'"{variant}"').replace("interrupt_scv = { free = true, low = 0 }\n", "")
     fitted = sj.fit(runs(variant), sj.Model.parse(text), draws=20)
-    assert fitted.method == f"two-class/{variant}"
+    assert fitted.solve_method == f"two-class/{variant}"
     assert fitted.estimates["stations.cpu.interrupt_s"].value == pytest.approx(S, rel=1e-3)
     assert fitted.estimates["service_s.cpu.user"].value == pytest.approx(A, rel=1e-3)
     assert fitted.estimates["stations.cpu.crossing_s"].value == pytest.approx(CROSSING, rel=0.05)

@@ -55,7 +55,7 @@ WORDS = {
         _rates(20, 60, keys=1)),
     "a part by kind of work": Word(
         _queue("read_s + store_s*stores", f"read_s = {ANY}\nstore_s = {ANY}\n"
-               'stores = { of = "work", value = "get", cases = { set = 1 }, otherwise = 0 }'),
+               'stores = { factor = "work", value = "get", cases = { set = 1 }, otherwise = 0 }'),
         {"read_s": 0.004, "store_s": 0.002}, _rates(20, 40, 60, 80, work="set"), ["read_s", "store_s"], "vary work too",
         _rates(20, 60, work="get")),
     "a number that two stations share": Word(

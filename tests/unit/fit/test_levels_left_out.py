@@ -64,8 +64,10 @@ def test_where_nothing_tells_it_the_prior_does() -> None:
     below = prior.probability[prior.tau < OF_FACTOR * half / (1 - half)].sum()
     assert below == pytest.approx(0.5, abs=0.01)
     one = fitted(0.0, cores=(2,))
-    assert "cores" not in one.growth
-    for q, value in zip((0.3, 0.6, 0.9), np.quantile(np.abs(one.growth[""]), (0.3, 0.6, 0.9)), strict=True):
+    assert "cores" not in one.demand_error_growth
+    for q, value in zip(
+        (0.3, 0.6, 0.9), np.quantile(np.abs(one.demand_error_growth[""]), (0.3, 0.6, 0.9)), strict=True
+    ):
         assert of_prior(np.array([value]))[0] == pytest.approx(q, abs=0.08)
 
 
@@ -83,8 +85,8 @@ def test_an_unknown_that_the_other_levels_do_not_tell_leaves_the_prior() -> None
     )
     found = fitted(0.3, text=text)
     assert found.estimates["parameters.crowd"].value == pytest.approx(0.3, abs=0.03)
-    told = np.quantile(np.abs(found.growth["cores"]), (0.5, 0.9))
-    assert told == pytest.approx(np.quantile(np.abs(found.growth[""]), (0.5, 0.9)), rel=0.35)
+    told = np.quantile(np.abs(found.demand_error_growth["cores"]), (0.5, 0.9))
+    assert told == pytest.approx(np.quantile(np.abs(found.demand_error_growth[""]), (0.5, 0.9)), rel=0.35)
 
 
 def plain(slopes: np.ndarray) -> FittedModel:
@@ -123,18 +125,18 @@ def test_predictions_plans_and_queries_have_it(tmp_path: Path) -> None:
     assert asked == pytest.approx(expected[:40], rel=1e-6)
     one.write(tmp_path / "fitted.toml")
     again = sj.FittedModel.read(tmp_path / "fitted.toml")
-    assert again.growth == one.growth and again.loads is None
+    assert again.demand_error_growth == one.demand_error_growth and again.fitted_saturation_shares is None
     assert again.longer_at({"cores": 8}) == pytest.approx(one.longer_at({"cores": 8}))
 
 
 def test_a_file_of_an_earlier_version_has_no_growth(tmp_path: Path) -> None:
-    one = replace(fitted(0.0), growth={}, loads=None)
+    one = replace(fitted(0.0), demand_error_growth={}, fitted_saturation_shares=None)
     assert one.longer_at({"cores": 64, "rate_per_s": 1.0}, 0.9) == pytest.approx(one.longer)
 
 
 def test_load_is_a_share_and_its_range_is_kept(tmp_path: Path) -> None:
     one = fitted(0.0, cores=(2,))
-    assert one.loads == pytest.approx((0.2, 0.65), rel=0.05)
+    assert one.fitted_saturation_shares == pytest.approx((0.2, 0.65), rel=0.05)
     one.write(tmp_path / "fitted.toml")
-    assert sj.FittedModel.read(tmp_path / "fitted.toml").loads == one.loads
+    assert sj.FittedModel.read(tmp_path / "fitted.toml").fitted_saturation_shares == one.fitted_saturation_shares
     assert np.log(one.longer_at({}, 0.95)).std() > np.log(one.longer).std()

@@ -15,7 +15,7 @@ from sojourn.fit.model_fit import fit
 
 ONE = """
 [parameters]
-work_s = { metric = "service_time", station = "worker" }
+work_s = { metric = "service_time", metric_station = "worker" }
 [stations.cpu]
 [classes.user]
 kind = "closed"
@@ -71,11 +71,11 @@ def test_how_wrong_such_a_model_is_is_told() -> None:
 
 def test_a_model_with_nothing_to_find_and_nothing_measured_is_refused() -> None:
     with pytest.raises(FitError, match="no unknown"):
-        fit(runs(0.05), sj.Model.parse(ONE.replace('{ metric = "service_time", station = "worker" }', "0.05")))
+        fit(runs(0.05), sj.Model.parse(ONE.replace('{ metric = "service_time", metric_station = "worker" }', "0.05")))
 
 
 def test_it_may_be_a_rival_of_one_that_is_fitted() -> None:
-    free = ONE.replace('{ metric = "service_time", station = "worker" }', "{ free = true }")
+    free = ONE.replace('{ metric = "service_time", metric_station = "worker" }', "{ free = true }")
     both = {"measured": sj.Model.parse(ONE), "free": sj.Model.parse(free)}
     assert set(sj.fit_rivals(runs(0.05), both).fits) == set(both)
     far = sj.fit_rivals(runs(0.08), both)

@@ -20,8 +20,8 @@ from sojourn.model.unknown_parameters import replaced
 
 MODEL = """
 [parameters]
-away_s = { metric = "residence_time", station = "client" }
-empty = { metric = "throughput", class = "empty", divisor_metric = "throughput", run_factors = { users = 10 } }
+away_s = { metric = "residence_time", metric_station = "client" }
+empty = { metric = "throughput", metric_class = "empty", divisor_metric = "throughput", run_factors = { users = 10 } }
 retry_s = 0.2
 work_s = { free = true }
 [stations.cpu]
@@ -37,7 +37,7 @@ PARTS = """
 request_s = { free = true }
 key_s = { free = true }
 keys = 1
-cpu_s = { metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }
+cpu_s = { metric = "service_demand", metric_station = "server", model_formula = "request_s + key_s*keys" }
 [stations.cpu]
 [stations.elsewhere]
 kind = "delay"
@@ -103,7 +103,7 @@ def test_a_formula_is_fitted_to_what_was_measured_of_it() -> None:
     for path, value in truth.items():
         assert fitted.estimates[path].low <= value <= fitted.estimates[path].high, path
     plain = PARTS.replace(
-        '{ metric = "service_demand", station = "server", formula = "request_s + key_s*keys" }',
+        '{ metric = "service_demand", metric_station = "server", model_formula = "request_s + key_s*keys" }',
         '"request_s + key_s*keys"',
     )
     alone = fit(runs, sj.Model.parse(plain))
@@ -202,7 +202,7 @@ def test_what_is_uncertain_in_a_measured_mean_is_in_the_unknowns_that_stand_besi
     """Only x + gap is told by the runs: where gap is larger x is as much smaller, and the sum is known as well as without it."""
     text = """
 [parameters]
-gap_s = { metric = "residence_time", station = "client" }
+gap_s = { metric = "residence_time", metric_station = "client" }
 x_s = { free = true, low = 0 }
 [stations.cpu]
 [stations.net]

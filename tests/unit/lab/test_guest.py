@@ -215,7 +215,7 @@ def test_what_the_probe_makes_of_it(tmp_path: Path) -> None:
     (tmp_path / "console").write_text(CONSOLE)
     one = found(Guest("tcg", 1, tmp_path / "console", 6.0), 0.1)
     assert one.boot_s == pytest.approx(3.2) and one.slowdown == pytest.approx(12.0)
-    assert (one.cpus, one.nics, one.nfs) == (2, ("eth0", "eth1"), ("nfs", "nfs4"))
+    assert (one.cpus, one.nics, one.kernel_nfs_support) == (2, ("eth0", "eth1"), ("nfs", "nfs4"))
     assert (
         one.finding
         == "boots in 3.2 s; a loop takes 12.0 times as long as here; Linux 6.1.0-56-cloud-amd64, 2 CPUs, 2 NICs"

@@ -16,7 +16,7 @@ base_s = 0.001
 key_s = 0.0005
 keys = 4
 half = "keys / 2"
-stores = { of = "workload", value = "mixed", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }
+stores = { factor = "workload", value = "mixed", cases = { set = 1, mixed = 0.5 }, otherwise = 0 }
 workers = 3
 [stations.cpu]
 servers = "workers"

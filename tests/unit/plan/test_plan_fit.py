@@ -73,7 +73,7 @@ def test_what_the_arrays_cannot_take_is_lowered_again() -> None:
     text = ONE.replace('kind = "open"\nrate_per_s = 100.0', 'kind = "closed"\npopulation = 20\nthink_s = 0.1')
     text = text.replace(
         "[factors]",
-        '[stations.pool]\nkind = "pool"\nsize = 9\nover = ["cpu"]\n[factors]\nsessions = "stations.pool.size"',
+        '[stations.pool]\nkind = "pool"\nsize = 9\nheld_over_stations = ["cpu"]\n[factors]\nsessions = "stations.pool.size"',
     )
     found = sj.plan(sj.Model.parse(text), {"sessions": [1, 2, 4], "cores": [4]}, "throughput > 90/s", "sessions")
     alone = [sj.solve(sj.Model.parse(text.replace("size = 9", f"size = {n}"))).value("throughput") for n in (1, 2, 4)]

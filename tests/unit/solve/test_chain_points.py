@@ -29,7 +29,7 @@ servers = 2
 [stations.pool]
 kind = "pool"
 size = 3
-over = ["back"]
+held_over_stations = ["back"]
 [classes.user]
 kind = "closed"
 population = 6

@@ -39,7 +39,7 @@ def test_many_servers_and_saturation() -> None:
     assert m.value("throughput", rate_per_s=150) == 100
 
 
-@pytest.mark.parametrize("change", [{"rate_per_s": -1}, {"mu_per_s": 0}, {"cores": 1, "nics": 2}, {"cores": 0}])
+@pytest.mark.parametrize("change", [{"total_rate_per_s": -1}, {"mu_per_s": 0}, {"cores": 1, "nics": 2}, {"cores": 0}])
 def test_bad_input(change: dict) -> None:
     with pytest.raises(InputError):
-        mmm(**({"rate_per_s": 1, "mu_per_s": 2} | change))
+        mmm(**({"total_rate_per_s": 1, "mu_per_s": 2} | change))

@@ -113,9 +113,9 @@ def test_p_rules() -> None:
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"rate_per_s": 0}, "rate_per_s"),
-        ({"rate_per_s": [1, -2]}, "rate_per_s"),
-        ({"rate_per_s": np.nan}, "rate_per_s"),
+        ({"total_rate_per_s": 0}, "total_rate_per_s"),
+        ({"total_rate_per_s": [1, -2]}, "total_rate_per_s"),
+        ({"total_rate_per_s": np.nan}, "total_rate_per_s"),
         ({"mu1_per_s": 0}, "mu1_per_s"),
         ({"mu2_per_s": np.inf}, "mu2_per_s"),
         ({"capacity": 0}, "capacity"),
@@ -131,7 +131,7 @@ def test_p_rules() -> None:
 )
 def test_bad_input_names_the_argument(change: dict, place: str) -> None:
     with pytest.raises(InputError, match=f"^{place}: "):
-        two_class(**({"rate_per_s": 100, **GIVEN} | change))
+        two_class(**({"total_rate_per_s": 100, **GIVEN} | change))
 
 
 def test_bottleneck_in_words() -> None:

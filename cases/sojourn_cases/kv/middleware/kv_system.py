@@ -29,8 +29,8 @@ class KvSystem(System):
     load_type: ClassVar[type[BaseModel]] = KvLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, options: KvOptions, load: KvLoad, folder: Path) -> None:
-        self.options, self.load, self.folder = options, load, folder
+    def __init__(self, options: KvOptions, load: KvLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
 
     @property
     def factors(self) -> dict[str, Factor]:

@@ -63,8 +63,8 @@ class CallSystem(System):
     alone: ClassVar[bool] = True
     own: ClassVar[Mapping[str, Factor]] = {}
 
-    def __init__(self, options: Any, load: CallLoad, folder: Path) -> None:
-        self.options, self.load, self.folder = options, load, folder
+    def __init__(self, options: Any, load: CallLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
         self._levels = HttpLoad(rate_per_s=load.rate_per_s, users=load.users, think_s=load.think_s)
 
     def start(self, values: Mapping[str, Value]) -> AbstractContextManager[Call]:

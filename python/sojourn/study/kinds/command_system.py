@@ -39,13 +39,13 @@ class CommandSystem(HttpSystem):
 
     options_type: ClassVar[type[BaseModel]] = CommandOptions
 
-    def __init__(self, options: CommandOptions, load: HttpLoad, folder: Path) -> None:
+    def __init__(self, options: CommandOptions, load: HttpLoad, base_folder: Path) -> None:
         if HOST in options.factors:
             raise InputError(
                 f"factor {HOST!r}", "[system.factors]", f"choose another name: {{{HOST}}} is the service's address"
             )
         texts = {where: text.replace(f"{{{HOST}}}", "") for where, text in options.texts().items()}
-        super().__init__(options.factors, texts, load, folder)
+        super().__init__(options.factors, texts, load, base_folder)
         if options.cores is not None and options.cpuset is not None:
             raise InputError("cores and cpuset", "[system]", "give a number (cores), or a list (cpuset)")
         if "cpu" in options.resources:
@@ -72,7 +72,7 @@ class CommandSystem(HttpSystem):
         known = {HOST: host, **values}
         full = {where: filled(text, known, where) for where, text in options.texts().items()}
         argv = [full[f"[system] command[{k}]"] for k in range(len(options.command))]
-        folder = (self.folder / full["[system] folder"]).resolve()
+        folder = (self.base_folder / full["[system] folder"]).resolve()
         if not folder.is_dir():
             raise InputError(f"no folder {folder}", "[system] folder", "give an existing one")
         given = {name: full[f"[system.environment] {name}"] for name in options.environment}
@@ -93,7 +93,7 @@ class CommandSystem(HttpSystem):
             group = make_counted_group(registry, f"sojourn-{token}")
             watched = declared(self.options.resources)
             yield CommandSession(
-                self.options, self.load, self.folder, self.launch, place, token, group, watched, placement
+                self.options, self.load, self.base_folder, self.launch, place, token, group, watched, placement
             )
         finally:
             registry.close()

@@ -112,11 +112,11 @@ class HttpSystem(System):
     load_type: ClassVar[type[BaseModel]] = HttpLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, own: Mapping[str, Factor], texts: Mapping[str, str], load: HttpLoad, folder: Path) -> None:
+    def __init__(self, own: Mapping[str, Factor], texts: Mapping[str, str], load: HttpLoad, base_folder: Path) -> None:
         """`own`: factors of `[system]`, each of which must stand in one of `texts` (place → text with `{name}`)."""
         checked_names(own, "[system.factors]")
         check_both_ways(texts, own, "[system.factors]")
-        self.own, self.load, self.folder = own, load, folder
+        self.own, self.load, self.base_folder = own, load, base_folder
 
     @property
     def factors(self) -> dict[str, Factor]:

@@ -59,13 +59,13 @@ class VirtualSystem(System):
     load_type: ClassVar[type[BaseModel]] = VirtualLoad
     alone: ClassVar[bool] = False
 
-    def __init__(self, options: VirtualOptions, load: VirtualLoad, folder: Path) -> None:
-        self.options, self.load, self.folder = options, load, folder
+    def __init__(self, options: VirtualOptions, load: VirtualLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
         self.factors  # noqa: B018  (a path that the model has not is an error now)
 
     @cached_property
     def model(self) -> Model:
-        return Model.read(self.folder / self.options.model)
+        return Model.read(self.base_folder / self.options.model)
 
     @cached_property
     def paths(self) -> dict[str, str]:

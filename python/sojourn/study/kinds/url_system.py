@@ -37,8 +37,8 @@ class UrlSystem(HttpSystem):
 
     options_type: ClassVar[type[BaseModel]] = UrlOptions
 
-    def __init__(self, options: UrlOptions, load: HttpLoad, folder: Path) -> None:
-        super().__init__(options.factors, {"[system] url": options.url}, load, folder)
+    def __init__(self, options: UrlOptions, load: HttpLoad, base_folder: Path) -> None:
+        super().__init__(options.factors, {"[system] url": options.url}, load, base_folder)
         self.options = options
 
     @property
@@ -78,4 +78,4 @@ class UrlSession:
 
     def _load(self, point: Point, seed: int) -> dict[str, Any]:
         url = filled(self.system.options.url, point.factors, "[system] url")
-        return self.system.load.generator(url, point.factors, seed, self.system.folder)
+        return self.system.load.generator(url, point.factors, seed, self.system.base_folder)
