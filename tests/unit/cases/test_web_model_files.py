@@ -142,4 +142,4 @@ def test_the_error_of_the_models_does_not_grow_with_nics_that_no_run_had() -> No
         assert low is not None and high is not None
         widths.append(high / low)
     assert widths[1] < widths[0]
-    assert known_of_nics(fitted).growth["nics"] == (0.0,) * 60
+    assert known_of_nics(fitted).demand_error_growth["nics"] == (0.0,) * 60

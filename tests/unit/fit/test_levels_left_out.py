@@ -73,7 +73,7 @@ def test_where_nothing_tells_it_the_prior_does() -> None:
 
 def test_levels_left_out_tell_it() -> None:
     """30 % longer with twice the cores is log 1.3 over 2 (√2 - 1)/√2; where the model is right little is left of the prior."""
-    right, wrong = (np.median(np.abs(fitted(grown).growth["cores"])) for grown in (0.0, 0.3))
+    right, wrong = (np.median(np.abs(fitted(grown).demand_error_growth["cores"])) for grown in (0.0, 0.3))
     slope = math.log(1.3) / (2 * (math.sqrt(2) - 1) / math.sqrt(2))
     assert right < 0.25 * OF_FACTOR
     assert 0.3 * slope < wrong < 1.2 * slope  # of a normal variable of that size, or less, the median is two thirds
@@ -93,8 +93,8 @@ def plain(slopes: np.ndarray) -> FittedModel:
     """Nothing uncertain but the growth by cores, of which the runs had 2."""
     one = fitted(0.0, cores=(2,))
     draws = np.full((len(slopes), 1), one.estimates["parameters.work_s"].value)
-    return replace(one, draws=draws, factors=(1.0,) * len(slopes), noise={}, noise_degrees={}, loads=None,
-                   growth={"cores": tuple(slopes.tolist())})  # fmt: skip
+    return replace(one, draws=draws, demand_error_draws=(1.0,) * len(slopes), noise={}, noise_degrees={}, fitted_saturation_shares=None,
+                   demand_error_growth={"cores": tuple(slopes.tolist())})  # fmt: skip
 
 
 def test_predictions_plans_and_queries_have_it(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_a_formula_without_a_row_in_the_runs_is_an_error_and_not_a_formula_alone
 
 def test_at_counts_beside_a_formula_and_for_each_run() -> None:
     """The rows of runs with many keys are wrong here: only the run with two keys is asked."""
-    some = PARTS.replace('formula = "request_s', 'run_factors = { keys = 2 }, formula = "request_s')
+    some = PARTS.replace('model_formula = "request_s', 'run_factors = { keys = 2 }, model_formula = "request_s')
     fitted = fit(formula_runs(), sj.Model.parse(some))
     assert fitted.estimates["parameters.key_s"].value == pytest.approx(0.001, rel=0.2)
     every = fit(formula_runs(), sj.Model.parse(PARTS))
