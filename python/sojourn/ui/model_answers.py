@@ -164,7 +164,7 @@ def band(
         "message": note_of(told, now),
         "now": _told(now),
         "busy": _busy(now),
-        "length_s": fitted.length_s,
+        "length_s": fitted.run_length_s,
     }
 
 
