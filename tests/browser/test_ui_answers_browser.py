@@ -130,3 +130,14 @@ def test_a_command_works_with_the_file_that_was_downloaded(opened: Open, fitted:
         ).stdout
         assert "10.6" in told or "0.0106" in told  # M/M/2 with 0.01 s at 50/s: 0.01 / (1 - 0.25**2) s
     assert "holds rate 50.0 /s, servers of cpu 2, and no intervals" in page.locator(".copied + .note").inner_text()
+
+
+def test_runs_and_models_lead_to_each_other(opened: Open, fitted: str) -> None:
+    page = opened()
+    section = page.locator("section.series").filter(has=page.get_by_role("heading", name="measured", exact=False))
+    section.get_by_text("fitted from these runs:").wait_for()
+    assert "6 runs, 1 not valid" in section.locator("h2").inner_text()
+    section.get_by_role("link", name="measured.toml").click()
+    banded(page)
+    page.get_by_role("link", name="Models").first.click()
+    page.get_by_text("measured.toml: fitted from measured").wait_for()

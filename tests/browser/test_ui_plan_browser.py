@@ -44,7 +44,9 @@ def test_all_runs_of_two_folders_are_compared(opened: Open, folder: Path) -> Non
         page.get_by_label(f"choose all of {side}").check()
     page.get_by_role("button", name="Compare old with new").click()
     page.get_by_role("heading", name="A: 3 runs of old; B: 3 runs of new").wait_for()
-    page.locator(".verdict .headline").get_by_text("better").wait_for()  # 12.5 ms and 5.56 ms
+    page.locator(".verdict .headline").get_by_text(
+        "new is better: mean response time"
+    ).wait_for()  # 12.5 ms and 5.56 ms
     page.evaluate("() => { location.hash = '#/compare/old%2Frun-0/new%2Frun-0'; }")
     page.get_by_role("link", name="Compare all 3 runs of old with all 3 of new").click()
     page.get_by_role("heading", name="A: 3 runs of old; B: 3 runs of new").wait_for()

@@ -118,12 +118,13 @@ def _only_what_means_something(context: typer.Context, kind: str) -> None:
 
 def _folders(sources: list[Path], judged: dict[str, Any]) -> Comparison:
     from sojourn.compare import compare as compare_runs
+    from sojourn.compare.comparison import names_of
 
     if len(sources) == 1:
         sources = [sources[0] / side for side in ("a", "b")]
     if len(sources) != 2:
         raise InputError(f"{len(sources)} folders", "compare", "give two, A and B; a folder may hold several runs")
-    return compare_runs(sources[0], sources[1], **judged)
+    return compare_runs(sources[0], sources[1], names=names_of(*sources), **judged)
 
 
 def _commands(
@@ -153,7 +154,9 @@ def _tell(found: Comparison) -> None:
 
     first, *rest = found.lines()
     print_lines([first], bold=True)
-    table = Table("metric", *found.names, "B against A", "verdict", box=None, header_style="dim")
+    table = Table(
+        "metric", *found.names, f"{found.names[1]} against {found.names[0]}", "verdict", box=None, header_style="dim"
+    )
     for one in found.metrics:
         table.add_row(*one.cells)
     print_table(table)

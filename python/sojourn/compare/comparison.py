@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from sojourn.former_keyword import former_field
 from sojourn.units import percent, quantity
 
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
+WORDS = {"mean": "mean response time"}  # of metrics, in a sentence
+LONGEST_NAME = 24  # of a folder, that heads a column
 UNKNOWN_NEED = "too few runs to estimate the variation between runs"
 
 
@@ -92,9 +95,16 @@ class Comparison:
 
     def first_line(self) -> str:
         """The answer."""
-        about = "; ".join(f"{one.metric} {one.interval_text}" for one in self.judged)
+        about = "; ".join(f"{WORDS.get(one.metric, one.metric)} {one.interval_text}" for one in self.judged)
         within = f", within {percent(self.margin, 0)}" if self.verdict == EQUIVALENT else ""
-        return f"{self.verdict}: {about}{within}{self._more()}"
+        return f"{self._whose()}: {about}{within}{self._more()}"
+
+    def _whose(self) -> str:
+        """The verdict with the names of the sides, where it is about one of them or both."""
+        a, b = self.names
+        if self.verdict == CANNOT_TELL:
+            return self.verdict
+        return f"{a} and {b} are {self.verdict}" if self.verdict == EQUIVALENT else f"{b} is {self.verdict}"
 
     def _more(self) -> str:
         if self.verdict != CANNOT_TELL:
@@ -121,7 +131,7 @@ class Comparison:
         """The answer and what belongs to it, without the table."""
         beside = [one.metric for one in self.metrics if not one.part_of_verdict]
         about = " and ".join(one.metric for one in self.judged)
-        others = f"; in addition, each at its own level: {', '.join(beside)}" if beside else ""
+        others = f"; in brackets, each at its own level, for information: {', '.join(beside)}" if beside else ""
         many = (
             f", each at {percent(self.judged[0].level)} so that all hold at {percent(self.level, 0)}"
             if len(self.judged) > 1
@@ -137,6 +147,13 @@ class Comparison:
         table = ["  ".join(one.cells) for one in self.metrics]
         first, *rest = self.lines()
         return "\n".join([first, *table, *rest])
+
+
+def names_of(a: Path, b: Path) -> tuple[str, str]:
+    """What two folders are called: by their last part where that is short and not the same, else A and B."""
+    names = (a.resolve().name, b.resolve().name)
+    alike = names[0].casefold() == names[1].casefold() or {name.casefold() for name in names} == {"a", "b"}
+    return ("A", "B") if alike or not all(0 < len(name) <= LONGEST_NAME for name in names) else names
 
 
 def overall(judged: Mapping[str, str]) -> str:

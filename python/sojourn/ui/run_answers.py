@@ -87,7 +87,7 @@ def compared(a: Sequence[str], b: Sequence[str], names: tuple[str, str], width_p
     except SojournError as error:
         return {"error": error_table(error), "figures": figures}
     return {
-        "verdict": found.verdict, "lines": found.lines(), "columns": ["metric", *names, "B against A", "verdict"],
+        "verdict": found.verdict, "lines": found.lines(), "columns": ["metric", *names, f"{names[1]} against {names[0]}", "verdict"],
         "rows": [list(one.cells) for one in found.metrics],
         "changes": [{"metric": one.metric, "change": one.change, "low": one.low, "high": one.high} for one in found.metrics],
         "margin": found.margin, "figures": figures,

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import cache, partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,11 +20,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
+from sojourn.compare.comparison import names_of
 from sojourn.errors import InputError, SojournError
 from sojourn.files.reading import read_text
 from sojourn.files.writing import NEW
 from sojourn.report.vega_script import vega_script
-from sojourn.ui import model_answers, plan_answers, request_bodies, run_answers, study_answers
+from sojourn.ui import fit_answers, model_answers, plan_answers, request_bodies, run_answers, study_answers
 from sojourn.ui.guard import MOST_BODY_BYTES, AccessGuard, AccessSecrets, BodyTooLarge
 from sojourn.ui.live_run import LiveRun, looked
 from sojourn.ui.model_answers import error_table
@@ -32,6 +34,7 @@ from sojourn.ui.work_folder import WorkFolder
 from sojourn.ui.worker import in_worker
 
 WORKERS, LONGEST_S = 2, 20.0
+MOST_FITS = 20  # of which a page says what runs they are of
 WARM_S = 120.0
 EVERY_S, LONGEST_STREAM, MOST_STREAMS = 1.0, 3600, 8  # of events: a page that follows for longer asks anew
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
@@ -84,6 +87,10 @@ class Workbench:
         found = await to_thread.run_sync(self.folder.contents)
         return told({**asdict(found), "folder": self.folder.root.name, "write": self.write})
 
+    async def fits(self, _: Request) -> Response:
+        names = (await to_thread.run_sync(self.folder.contents)).fitted[:MOST_FITS]
+        return await self.computed(fit_answers.fits, {name: str(self.folder.inside(name)) for name in names})
+
     async def rows(self, request: Request) -> Response:
         paths, refused = {}, []
         for name in (await _body(request, request_bodies.RunRowsRequest)).names:
@@ -100,7 +107,9 @@ class Workbench:
     async def compare(self, request: Request) -> Response:
         wanted = await _body(request, request_bodies.CompareRequest)
         sides = [[*self._runs(names).values()] for names in (wanted.a, wanted.b)]
-        return await self.computed(run_answers.compared, *sides, ("A", "B"), wanted.width, slow=True)
+        return await self.computed(
+            run_answers.compared, *sides, _sides_names(self.folder.root, wanted.a, wanted.b), wanted.width, slow=True
+        )
 
     async def live(self, request: Request) -> Response:
         """Server-sent events of a run that is being recorded, one a second, until it has ended."""
@@ -181,6 +190,7 @@ def workbench(folder: WorkFolder, secret: AccessSecrets, write: bool = False) ->
     gets = {
         "api/folder": it.contents,
         "api/file": it.file,
+        "api/fits": it.fits,
         "api/live": it.live,
         "api/study": it.study,
         "page/{name}": it.asset,
@@ -247,6 +257,12 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(one) for one in value]
     return value if isinstance(value, str | int | None) else str(value)
+
+
+def _sides_names(root: Path, a: list[str], b: list[str]) -> tuple[str, str]:
+    """Of two runs their own names, of two series those of their folders."""
+    two = len(a) == len(b) == 1
+    return names_of(*(root / names[0] if two else (root / names[0]).parent for names in (a, b)))
 
 
 def _plain(name: str) -> str:

@@ -10,6 +10,7 @@ from compare.two_workers import write_runs
 
 import sojourn as sj
 from sojourn.compare import Comparison, RunValues, compare_values
+from sojourn.compare.comparison import names_of
 from sojourn.errors import InputError, LoadError, RunFolderError, ServiceError
 
 
@@ -30,7 +31,8 @@ def test_verdicts(factor: float, verdict: str) -> None:
     found = compare_values(side(A), side([factor * t for t in A]))
     assert found.verdict == verdict and found["mean"].change == pytest.approx(factor - 1)
     assert found["mean"].differs == (factor != 1.0), "a difference may be certain and too small to matter"
-    assert found.first_line().startswith(f"{verdict}: mean ")
+    who = "A and B are" if verdict == "equivalent" else "B is"
+    assert found.first_line().startswith(f"{who} {verdict}: mean response time ")
 
 
 def test_more_throughput_is_better() -> None:
@@ -187,3 +189,16 @@ def test_run_folders(tmp_path: Path) -> None:
         sj.compare(tmp_path / "a", tmp_path / "c")
     with pytest.raises(RunFolderError, match="no such folder"):
         sj.compare(tmp_path, tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "names"),
+    [
+        ("runs/before", "runs/after", ("before", "after")), ("x/run", "y/run", ("A", "B")),
+        ("b", "a", ("A", "B")), ("x" * 25, "y", ("A", "B")),
+    ],
+)  # fmt: skip
+def test_folders_give_their_names_to_the_sides_where_these_tell_them_apart(
+    a: str, b: str, names: tuple[str, str]
+) -> None:
+    assert names_of(Path(a), Path(b)) == names

@@ -30,12 +30,12 @@ def command(begin: str) -> list[str]:
 
 def test_commands_in_turn() -> None:
     done = subprocess.run(command("compare --commands"), capture_output=True, text=True)
-    assert done.returncode == 7 and done.stdout.startswith("worse: time +"), done.stderr
+    assert done.returncode == 7 and done.stdout.startswith("B is worse: time +"), done.stderr
 
 
 def test_folders_and_python(before_and_after: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = subprocess.run(command("compare runs/before"), capture_output=True, text=True)
-    assert done.returncode == 7 and done.stdout.startswith("worse: p99 +"), done.stderr
+    assert done.returncode == 7 and done.stdout.startswith("after is worse: p99 +"), done.stderr
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(compile(code, "snippet", "exec"), {})
     assert capsys.readouterr().out.startswith("worse ")

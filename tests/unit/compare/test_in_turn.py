@@ -112,7 +112,7 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
     )
     assert done.returncode == 7, done.stderr
     text = (tmp_path / "c.md").read_text()
-    assert "**worse: time +" in text and "| metric | A | B | B against A | verdict |" in text
+    assert "**B is worse: time +" in text and "| metric | A | B | B against A | verdict |" in text
     suite = ElementTree.fromstring((tmp_path / "c.xml").read_text())
     assert suite.attrib["failures"] == "1" and suite[0].attrib["name"] == "time of B not worse than of A, margin 5 %"
     assert "Change from A to B" in (tmp_path / "c.html").read_text()

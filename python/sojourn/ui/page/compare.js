@@ -25,14 +25,15 @@ export async function comparePage(folder, names, current) {
   else main.append(el("section", {class: `verdict ${verdict.verdict.replace(" ", "-")}`, "aria-label": "Verdict"},
     el("p", {class: "headline"}, verdict.lines[0]), el("ul", {}, verdict.lines.slice(1).map(line => el("li", {}, line)))));
   if (two && verdict.verdict === "cannot tell") main.append(...wider(folder, a[0], b[0]));
-  if (!verdict.error) main.append(table("B beside A", verdict.columns, verdict.rows));
+  if (!verdict.error) main.append(table(verdict.columns[3].replace("against", "beside"), verdict.columns, verdict.rows));
   for (const figure of verdict.figures ?? []) {
     const chart = new Chart(figure.title);
     main.append(chart.element);
     chart.draw(figure);
   }
-  if (two) main.append(el("div", {class: "beside"}, rows.rows.map((row, k) => side(row, "AB"[k]))));
-  else main.append(...[a, b].map((own, k) => all(own.map(name => known.get(name)).filter(Boolean), "AB"[k])));
+  const sides = verdict.columns?.slice(1, 3) ?? ["A", "B"];
+  if (two) main.append(el("div", {class: "beside"}, rows.rows.map((row, k) => side(row, sides[k]))));
+  else main.append(...[a, b].map((own, k) => all(own.map(name => known.get(name)).filter(Boolean), sides[k])));
   const whole = own => own.length === 1 || own.length === folder.runs.filter(run => seriesOf(run) === seriesOf(own[0])).length;
   if (whole(a) && whole(b)) main.append(command(a, b));
 }

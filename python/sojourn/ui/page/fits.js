@@ -1,5 +1,5 @@
 // Which runs a fitted model is of: its file has their loads, and not their names.
-import {post} from "./api.js";
+import {get, post} from "./api.js";
 
 export const known = new Map(); // name of a run → its row, as far as it was asked for
 export const seriesOf = name => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
@@ -10,6 +10,16 @@ export async function rowsOf(names) {
   const found = missing.length > 0 ? await post("api/rows", {names: missing.slice(0, 200)}) : {};
   for (const row of found.rows ?? []) known.set(row.name, row);
   return names.map(name => known.get(name));
+}
+
+// The fitted models of the folder, each with the series of its runs
+export async function fitsOf(folder) {
+  const found = folder.fitted.length > 0 ? await get("api/fits") : {}, made = [];
+  for (const one of found.fits ?? []) {
+    const {series, hits} = await seriesOfFit(one.name, one.loads, folder);
+    if (hits > 0) made.push({name: one.name, series});
+  }
+  return made;
 }
 
 // The series that a fit is probably of: with most runs at the `loads` that it was fitted to, and nearest to its file; how many those are

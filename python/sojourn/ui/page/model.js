@@ -5,20 +5,23 @@ import {Chart, figureWidth} from "./charts.js";
 import {at, el, errorBox, errorPage, link, show} from "./dom.js";
 import {Editor} from "./editor.js";
 import {Export} from "./export.js";
-import {rowsOf, seriesOf, seriesOfFit} from "./fits.js";
+import {fitsOf, rowsOf, seriesOf, seriesOfFit} from "./fits.js";
 import {drawing} from "./network.js";
 import {interval, percent, plain, quantity, seconds} from "./numbers.js";
 import {Planner} from "./planner.js";
 
 const SETTLED_MS = 250;
 
-export function modelsPage(folder) {
+export async function modelsPage(folder, _names, current) {
   document.title = "Models · sojourn";
-  const list = names => el("ul", {class: "plain"}, names.map(name => el("li", {}, link(at("model", name), name))));
+  const of = new Map(); // name of a fit → where the page says which runs it is of
+  const about = name => { const place = el("span", {class: "muted"}); of.set(name, place); return place; };
+  const list = names => el("ul", {class: "plain"}, names.map(name => el("li", {}, link(at("model", name), name), about(name))));
   show(el("h1", {}, "Models"),
     folder.fitted.length > 0 && [el("h2", {}, "Fitted"), list(folder.fitted)],
     folder.models.length > 0 && [el("h2", {}, "Written"), list(folder.models)],
     folder.fitted.length + folder.models.length === 0 && el("p", {}, "There is no model file in this folder. ", el("code", {}, "sojourn examples shop"), " writes one."));
+  for (const {name, series} of current() ? await fitsOf(folder) : []) of.get(name)?.replaceChildren(`: fitted from ${series === "." ? "the runs of this folder" : series}`);
 }
 
 export async function modelPage(folder, [name], current) {

@@ -3,7 +3,7 @@ import {get, post} from "./api.js";
 import {rangeBar, sparkline} from "./charts.js";
 import {at, el, errorBox, errorPage, link, say, show} from "./dom.js";
 import {documentView} from "./document.js";
-import {known, seriesOf} from "./fits.js";
+import {fitsOf, known, seriesOf} from "./fits.js";
 import {liveView} from "./live.js";
 import {percent, perSecond, plain, seconds} from "./numbers.js";
 
@@ -38,6 +38,8 @@ export async function runsPage(folder, _names, current) {
     el("p", {class: "tools"}, filter, compare, report, el("span", {class: "muted"}, "choose two runs, or the runs of two folders, to compare them")), tables.map(table => table.element));
   const watch = setInterval(() => grown(folder, current), EVERY_MS);
   for (const table of tables) await table.load(current);
+  const fits = current() ? await fitsOf(folder) : [];
+  for (const table of tables) table.fitted(fits.filter(one => one.series === table.name).map(one => one.name));
   return () => clearInterval(watch);
 }
 
@@ -74,7 +76,7 @@ class Series {
     const all = el("input", {type: "checkbox", "aria-label": `choose all of ${name === "." ? "this folder" : name}`, onchange: () => this.choose(all.checked)});
     const head = el("thead", {}, el("tr", {}, heads.map(text => el("th", {scope: "col"}, text || all))));
     this.element = el("section", {class: "series"},
-      el("h2", {}, name === "." ? "this folder" : name, " ", el("small", {}, `${names.length} ${names.length === 1 ? "run" : "runs"}`)), this.spark,
+      el("h2", {}, name === "." ? "this folder" : name, " ", this.count = el("small", {}, this.counted())), this.fits = el("p", {hidden: true}), this.spark,
       el("div", {class: "table", tabindex: 0, role: "region", "aria-label": `runs of ${name}`}, el("table", {}, head, this.body)));
     for (const one of names) this.body.append(this.line(one, known.get(one)));
   }
@@ -111,8 +113,19 @@ class Series {
     this.redraw(this.names);
   }
 
+  counted(bad = 0) { return `${this.names.length} ${this.names.length === 1 ? "run" : "runs"}${bad ? `, ${bad} not valid` : ""}`; }
+
+  // The models that were fitted from these runs
+  fitted(names) {
+    if (names.length === 0) return;
+    const more = names.length - MOST_MODELS;
+    this.fits.replaceChildren("fitted from these runs: ", ...names.slice(0, MOST_MODELS).flatMap((name, k) => [k > 0 ? ", " : "", link(at("model", name), name)]), more > 0 ? `, ${more} more` : "");
+    this.fits.hidden = false;
+  }
+
   redraw(names) {
     const rows = this.names.map(name => known.get(name)).filter(row => row && !row.error);
+    this.count.textContent = this.counted(rows.filter(row => !row.valid && !row.live).length);
     this.most = Math.max(0, ...rows.map(row => row.p99_s ?? row.response_s ?? 0)) || 1;
     for (const name of names) this.lines.get(name).replaceWith(this.line(name, known.get(name)));
     const lines = linesOf(rows.filter(row => row.response_s != null && row.load != null));
