@@ -174,8 +174,7 @@ def _full(model: Model, path: str) -> str:
     """A name of `[parameters]` stands for its path."""
     if path in model.parameters:
         return f"{PARAMETERS}.{path}"
-    given = model.parameters.items()
-    cases = [name for name, value in given if isinstance(value, NumberByFactor) and value.factor == path]
+    cases = [n for n, value in model.parameters.items() if isinstance(value, NumberByFactor) and value.factor == path]
     return f"{PARAMETERS}.{cases[0]}.value" if len(cases) == 1 else path
 
 
