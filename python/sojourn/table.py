@@ -223,8 +223,9 @@ class Metrics:
 
     def _repr_html_(self) -> str:
         from sojourn.metrics_view import html
+        from sojourn.report.notebook_html import sweep_html
 
-        return html(self._head(), self)
+        return html(self._head(), self) + sweep_html(self)
 
     def __rich__(self) -> RenderableType:
         """The tables alone, for a console that knows colours and its width."""

@@ -35,6 +35,7 @@ PAGES = [
     "docs/howto/model-a-middleware.md",
     "docs/howto/plan-capacity.md",
     "docs/howto/find-an-oscillating-bottleneck.md",
+    "docs/howto/ten-questions.md",
     "docs/howto/see-how-cores-are-related.md",
     "docs/howto/coming-from-other-tools.md",
     "docs/howto/ask-for-an-objective.md",

@@ -27,6 +27,11 @@ def write_report(found: Capacity, asked: str, where: Path) -> Path:
     return write_html(capacity_document(found, asked, where), where / "report.html")
 
 
+def answer_document(found: Capacity) -> Document:
+    """The answer alone, with its figures."""
+    return capacity_document(found, found.folder or "the service")
+
+
 def capacity_document(found: Capacity, asked: str, where: Path | None = None) -> Document:
     """The answer first. `asked`: what was loaded. `where`: the folder of the runs, whose own sections follow; None: the answer alone."""
     numbers = []

@@ -10,6 +10,7 @@ from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.what_limits import ServiceLimit
 from sojourn.fit import FittedModel
 from sojourn.former_keyword import former_field
+from sojourn.notebook import ShownInNotebook
 from sojourn.units import per_second, seconds
 
 
@@ -57,7 +58,7 @@ class CapacityRun:
     nobody="single_user_misses",
 )
 @dataclass(frozen=True)
-class Capacity:
+class Capacity(ShownInNotebook):
     """The largest rate that meets the objective.
 
     rate_per_s: None where no rate does, or where the runs do not say; `no_answer_reason` then has the reason. saturation_per_s: the
@@ -66,6 +67,8 @@ class Capacity:
     `stop_reason`: why no further run was made. `single_user_misses`: not even a single user gets what was asked. `folder`: where the
     runs, the report and the model are. `fitted`: the model of these runs.
     """
+
+    _REPORT = "capacity.capacity_report:answer_document"
 
     objective: str
     rate_per_s: RateInterval | None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.former_keyword import former_field
+from sojourn.notebook import ShownInNotebook
 from sojourn.units import percent, quantity
 
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
@@ -64,11 +65,13 @@ class MetricComparison:
 
 @former_field(design="run_order", counts="run_counts", compared="other_differences", more_of="runs_needed_where")
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ShownInNotebook):
     """B beside A. `verdict` is about the metrics that are `part_of_verdict`: worse where one of them is, better where one is and none is
     worse, equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `run_order`: how the runs were
     put beside each other. `run_counts`: of A and of B. `other_differences`: what differs between the sides, in words. `notes`: what else
     there is to know. `runs_needed_where`: of what `further_runs_needed` are, in words."""
+
+    _REPORT = "compare.comparison_report:comparison_document"
 
     names: tuple[str, str]
     verdict: str

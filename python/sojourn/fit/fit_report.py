@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.validate_model import scores
-from sojourn.report import Figure, Section, Series, Table
+from sojourn.report import Document, Figure, Section, Series, Table
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL, percent, prediction, quantity
 
@@ -23,6 +24,37 @@ POINTS, BEYOND = 16, 1.2  # of a curve; how far it goes beyond what was measured
 Told = Mapping[
     str, tuple[Mapping[str, Any], Metrics]
 ]  # setting → its factors without the load, what is predicted over the load
+
+
+def fitted_document(fitted: FittedModel, level: float = USUAL_LEVEL) -> Document:
+    """What was found, and what is predicted at the loads that were fitted and somewhat above, without any measurement."""
+    first, *rest = str(fitted).splitlines()
+    factors = fitted.configurations
+    load = next((name for name in LOADS if all(name in one for one in factors)), None)
+    rows = tuple((path, e.value, e.low, e.high) for path, e in fitted.estimates.items())
+    found = Table(
+        "Found", ("number", "value", "from", "to"), rows, note=f"Intervals at {percent(fitted.level, 0)}; SI units."
+    )
+    figures: tuple[Figure, ...] = ()
+    if load:
+        told = dict(_told(fitted, factors, load, level))
+        marks = tuple(_saturation(told)) if load == "rate_per_s" else ()
+        series = tuple(_curve(name, metrics, "response_time", "", load, 1e3) for name, (_, metrics) in told.items())
+        lows = [v for one in series for v in one.y if v is not None]
+        limits = (0.0, 3 * median(lows) if lows else None)
+        figure = Figure(
+            "predicted", "Predicted response time", LOADS[load], "ms", series, vlines=marks, y_limits=limits
+        )
+        figures = (figure,)
+    return Document(
+        title=fitted.model.name or "A fitted model", subtitle="", verdict=[_code(line) for line in (first, *rest)], status="ok",
+        sections=(Section("Predicted", f"Intervals are for a new run, at {percent(level, 0)}.", (*figures, found)),),
+    )  # fmt: skip
+
+
+def _code(line: str) -> str:
+    """A line as it was printed: a star or a backtick is no markup here."""
+    return line.strip().replace("*", "∗").replace("`", "'")
 
 
 def model_section(fitted: FittedModel, runs: FitRuns, level: float = USUAL_LEVEL) -> Section:
@@ -39,7 +71,7 @@ def _values(fitted: FittedModel) -> str:
 
 
 def _figures(fitted: FittedModel, runs: FitRuns, judged: pl.DataFrame, load: str, level: float) -> Iterator[Figure]:
-    told = dict(_told(fitted, runs, load, level))
+    told = dict(_told(fitted, [run.factors for run in runs.runs], load, level))
     marks = tuple(_saturation(told)) if load == "rate_per_s" else ()
     for metric, station in judged.select("metric", "station").unique(maintain_order=True).iter_rows():
         scale, unit = (
@@ -60,20 +92,18 @@ def _figures(fitted: FittedModel, runs: FitRuns, judged: pl.DataFrame, load: str
 
 
 def _told(
-    fitted: FittedModel, runs: FitRuns, load: str, level: float
+    fitted: FittedModel, factors: Sequence[Mapping[str, Any]], load: str, level: float
 ) -> Iterator[tuple[str, tuple[Mapping[str, Any], Metrics]]]:
     loads: dict[str, tuple[dict[str, Any], list[float]]] = {}
-    varied = {k for run in runs.runs for k in run.factors if len({repr(r.factors.get(k)) for r in runs.runs}) > 1} - {
-        load
-    }
-    for run in runs.runs:
-        others = {k: v for k, v in run.factors.items() if k in varied}
+    varied = {k for one in factors for k in one if len({repr(other.get(k)) for other in factors}) > 1} - {load}
+    for one in factors:
+        others = {k: v for k, v in one.items() if k in varied}
         name = ", ".join(f"{k} = {v}" for k, v in others.items())
-        loads.setdefault(name, (others, []))[1].append(float(run.factors[load]))
+        loads.setdefault(name, (others, []))[1].append(float(one[load]))
     for name, (others, seen) in loads.items():
         grid = np.linspace(min(seen), BEYOND * max(seen), POINTS)
         values = sorted({round(v) for v in grid}) if load == "users" else grid.tolist()
-        constant = {k: v for k, v in runs.runs[0].factors.items() if k not in varied and k != load}
+        constant = {k: v for k, v in factors[0].items() if k not in varied and k != load}
         yield name, (others, fitted.predict({**constant, **others, load: values}, level))
 
 
@@ -87,18 +117,22 @@ def _saturation(told: Told) -> Iterator[tuple[float, str]]:
 def _pair(
     setting: str, judged: pl.DataFrame, metrics: Metrics, metric: str, station: str, load: str, scale: float
 ) -> list[Series]:
-    said = metrics.frame.filter(metric=metric, station=station, **{"class": ""}).sort(load)
-    group = setting or "predicted"  # it stands beside the curve
-    x, y, low, high = (said[name].cast(pl.Float64).to_list() for name in (load, "value", "low", "high"))
-    curve = Series(
-        f"predicted {setting}".strip(), x, _times(y, scale), _times(low, scale), _times(high, scale), "line", group
-    )
+    curve = _curve(setting, metrics, metric, station, load, scale)
     x, y, low, high = (
         judged[n].cast(pl.Float64).to_list() for n in (load, "measured", "measured_low", "measured_high")
     )
     known = any(v is not None for v in low)
     least, most = (_times(low, scale), _times(high, scale)) if known else (None, None)
-    return [curve, Series(f"measured {setting}".strip(), x, _times(y, scale), least, most, "points", group)]
+    return [curve, Series(f"measured {setting}".strip(), x, _times(y, scale), least, most, "points", curve.group)]
+
+
+def _curve(setting: str, metrics: Metrics, metric: str, station: str, load: str, scale: float) -> Series:
+    said = metrics.frame.filter(metric=metric, station=station, **{"class": ""}).sort(load)
+    x, y, low, high = (said[name].cast(pl.Float64).to_list() for name in (load, "value", "low", "high"))
+    group = setting or "predicted"  # it stands beside the curve
+    return Series(
+        f"predicted {setting}".strip(), x, _times(y, scale), _times(low, scale), _times(high, scale), "line", group
+    )
 
 
 def _times(values: Sequence[float | None], scale: float) -> list[float | None]:

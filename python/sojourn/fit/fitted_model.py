@@ -21,6 +21,7 @@ from sojourn.fit.model_averaging import quantiles
 from sojourn.fit.predict_model import predict
 from sojourn.fit.validate_model import validate
 from sojourn.former_keyword import former_field, former_keyword
+from sojourn.notebook import ShownInNotebook
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     loads="fitted_saturation_shares", length_s="run_length_s", until_s="observed_until_unix_s", degrees="degrees_of_freedom",
 )  # fmt: skip
 @dataclass(frozen=True)
-class FittedModel(FittedModelData, FittedDefaults):
+class FittedModel(FittedModelData, FittedDefaults, ShownInNotebook):
     """A model with its unknowns found.
 
     `estimates`: path → value, low, high at `level`. `draws`: count x paths, as wide as Student's t has it. `model_error`: standard
@@ -50,6 +51,8 @@ class FittedModel(FittedModelData, FittedDefaults):
     `run_length_s`: of the runs, the median; 0 where nobody knows.
     `observed_until_unix_s`: Unix time at which the last window ends that was fitted; 0 of load tests.
     """
+
+    _REPORT = "fit.fit_report:fitted_document"
 
     def predict(
         self, vary: Mapping[str, Sequence[Any] | Any], level: float = USUAL_LEVEL, quantiles: Sequence[float] = ()
@@ -82,12 +85,14 @@ class FittedModel(FittedModelData, FittedDefaults):
         `sojourn.fit.validate`."""
         return validate(self, runs, level, changed_settings, max_saturation_share)
 
-    def plot(self, runs: FitRuns, metric: str = "response_time") -> LayerChart:
-        """Predicted, with its prediction interval, against measured as an altair chart, a point a run and class. Runs that
-        were fitted show training error, others held-out error. InputError for a metric that is not there."""
+    def plot(self, runs: FitRuns | str = "", metric: str = "response_time") -> LayerChart:
+        """The predicted response times as an altair chart; with `runs`: predicted, with its prediction interval, against measured, a point
+        a run and class. Runs that were fitted show training error, others held-out error. InputError for a metric that is not there."""
         from sojourn.report.chart import plot
         from sojourn.report.result_figures import agreement
 
+        if isinstance(runs, str):
+            return super().plot(runs)
         rows = self.validate(runs)
         return plot(agreement(rows.filter(pl.col("metric") == metric), metric, ("class",)))
 

@@ -15,6 +15,7 @@ from sojourn.lab.cleanup_registry import only_one
 from sojourn.load.load_options import LoadOptions
 from sojourn.load.protocols import options_of, protocol_of
 from sojourn.load.schedule_seed import fresh_seed, run_seed
+from sojourn.measure.measured_runs import MeasuredRuns
 from sojourn.measure.service_processes import ServiceProcesses, service_processes
 from sojourn.measure.surroundings import add_demands, surroundings
 from sojourn.runs.disturbances import BESIDE
@@ -51,7 +52,7 @@ def measure(
     tolerate_other_programs: bool = False,
     protocol: type[LoadOptions] | None = None,
     **load: Any,
-) -> list[RunFolder]:
+) -> MeasuredRuns:
     """Measures a service on this machine at each of `rates_per_s` (open loop) or with each number of `users` (closed loop).
 
     Each level becomes a run folder in `out`: requests, host samples, Metrics, verdict, and the demands of what was watched.
@@ -159,7 +160,7 @@ def _measured(
     shown: Shown,
     others: bool,
     measured: Measured,
-) -> list[RunFolder]:
+) -> MeasuredRuns:
     """Each run, measured now or kept from before, with the demands of what was watched."""
     # slow to import, and others of this package do without it
     from sojourn.measure.execute_run import execute, machine
@@ -172,7 +173,7 @@ def _measured(
         "bodies": contents(next(iter(loads.values()))),
     }
     there = kept(out, loads, {"conditions": conditions, "machine": machine()}, others)
-    folders = []
+    folders = MeasuredRuns()
     for name, load in loads.items():
         if name in there:
             folders.append(there[name])

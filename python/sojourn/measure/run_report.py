@@ -10,6 +10,7 @@ from sojourn.diagnosis import Diagnosis, Rate, summary
 from sojourn.diagnosis import lines as limit_lines
 from sojourn.diagnosis.load_levels import diagnose, load_of
 from sojourn.diagnosis.oscillation_section import oscillation_section
+from sojourn.errors import InputError
 from sojourn.measure.agents_section import agents_section
 from sojourn.measure.run_figures import errors_section, measured_section
 from sojourn.report import Document, Section, Table, Text
@@ -40,6 +41,18 @@ def runs_document(paths: Sequence[Path], model: Section | None = None, full_per_
         footer={"kernel": str(runs[0].manifest.get("machine", {}).get("kernel", "")), "runs": str(len(runs))},
         numbers=_of_one_run(runs[0]) if len(runs) == 1 else _numbers(found),
     )
+
+
+def run_document(run: RunFolder) -> Document:
+    """The report of one run."""
+    return runs_document([run.path])
+
+
+def measured_document(runs: Sequence[RunFolder]) -> Document:
+    """The report of the runs of one measurement. Raises InputError where there is none."""
+    if not runs:
+        raise InputError("no run", "report", "measure at least one load")
+    return runs_document([run.path for run in runs])
 
 
 def _numbers(found: Mapping[str, Diagnosis]) -> tuple[tuple[str, str], ...]:

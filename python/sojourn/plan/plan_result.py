@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.former_keyword import former_field
+from sojourn.notebook import ShownInNotebook
 from sojourn.units import interval, percent
 
 OUTSIDE = "OUTSIDE what was measured"
@@ -130,12 +131,14 @@ class CheapestAtLoad:
     priced="cost_given",
 )
 @dataclass(frozen=True)
-class Plan:
+class Plan(ShownInNotebook):
     """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
     like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
     `pareto_front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
     (`cost_given`) `cheapest` is the first in the order given, and `pareto_front` has all. `steps`, `limiting_term` of the
     `first` choice, or of what stands for it. `miss_price`: of a missed objective in regret. `by_load`: the cheapest at each load."""
+
+    _REPORT = "plan.plan_report:plan_document"
 
     objective: str
     load: str | None

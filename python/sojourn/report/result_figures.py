@@ -11,6 +11,8 @@ from sojourn.errors import InputError
 from sojourn.metric_names import UNITS
 from sojourn.report.document import Figure, Series
 
+AXIS_UNITS = (("_per_s", "1/s"), ("_s", "s"))
+
 
 class SweepResult(Protocol):
     """`Metrics`, as far as a figure needs it."""
@@ -43,9 +45,7 @@ def sweep(result: SweepResult, metric: str = "response_time", station: str = "",
     keys = [*(name for name in ("q", "n") if frame[name].n_unique() > 1), *varied[1:]]
     parts = frame.sort(varied[0], maintain_order=True).group_by("class", *keys, maintain_order=True)
     series = [_line(key, part, varied[0], keys) for key, part in parts]
-    return Figure(
-        "sweep", title or _words(metric), _words(varied[0]), _label(metric), tuple(series), note=result.method
-    )
+    return Figure("sweep", title or _words(metric), _axis(varied[0]), _label(metric), tuple(series), note=result.method)
 
 
 def agreement(rows: pl.DataFrame, metric: str, by: Sequence[str] = ()) -> Figure:
@@ -80,6 +80,13 @@ def _points(key: tuple[Any, ...], part: pl.DataFrame, by: Sequence[str]) -> Seri
 
 def _words(name: str) -> str:
     return name.replace(".", " ").replace("_", " ")
+
+
+def _axis(path: str) -> str:
+    """`classes.user.rate_per_s` as "rate of user (1/s)"."""
+    *_, owner, name = ["", *path.split(".")]
+    stem, unit = next(((name.removesuffix(end), unit) for end, unit in AXIS_UNITS if name.endswith(end)), (name, ""))
+    return _words(stem) + (f" of {owner}" if owner else "") + (f" ({unit})" if unit else "")
 
 
 def _label(metric: str) -> str:

@@ -27,6 +27,7 @@ from sojourn.file_kind import kind_of
 from sojourn.files.reading import MOST_JSON_BYTES, parse_json, read_text
 from sojourn.files.writing import write_whole
 from sojourn.lab.cleanup_registry import start_time
+from sojourn.notebook import ShownInNotebook
 from sojourn.runs.host_samples import read_samples
 from sojourn.runs.manifest import DAMAGED, FORMAT, VERSION, Manifest, read_manifest
 from sojourn.runs.record_files import (
@@ -51,8 +52,10 @@ LOGS: dict[str, Log] = {
 RECORDS = ("requests.rec", "requests.parquet", "metrics.parquet", "host.parquet")
 
 
-class RunFolder:
+class RunFolder(ShownInNotebook):
     """A run folder at `path`; make one with `create`, read one with `open`."""
+
+    _REPORT = "measure.run_report:run_document"
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sojourn.study.run_points import DISTURBED as DISTURBED
     from sojourn.study.study_findings import StudyFindings as StudyFindings
     from sojourn.study.study_points import SATURATION as SATURATION
-    from sojourn.study.study_run import StudyResult as StudyResult
+    from sojourn.study.study_result import StudyResult as StudyResult
     from sojourn.study.study_run import run_study as run_study
     from sojourn.study.system import Factor as Factor
     from sojourn.study.system import Point as Point
@@ -68,7 +68,8 @@ else:
             "run_points": ["DISTURBED"],
             "study_findings": ["StudyFindings"],
             "study_points": ["SATURATION"],
-            "study_run": ["StudyResult", "run_study"],
+            "study_result": ["StudyResult"],
+            "study_run": ["run_study"],
             "system": ["Factor", "Point", "Session", "System", "Value", "all_factors"],
             "verdict": ["factors_text"],
         },

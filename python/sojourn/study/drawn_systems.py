@@ -23,6 +23,7 @@ from sojourn.study.evaluation import SCHEMA, count_inside, median_error
 from sojourn.study.study_findings import BLIND, StudyFindings
 from sojourn.study.study_folder import Say, open_study, save_state
 from sojourn.study.study_points import values_drawn
+from sojourn.study.study_result import StudyResult
 from sojourn.study.verdict import error_texts
 from sojourn.units import percent
 
@@ -44,9 +45,7 @@ class DrawnSystem:
     refused: str = ""
 
 
-def study_draws(
-    plan: CheckedStudy, count: int, study_of: StudyOf, out: Path | None, say: Say
-) -> tuple[StudyFindings, list[str], Path]:
+def study_draws(plan: CheckedStudy, count: int, study_of: StudyOf, out: Path | None, say: Say) -> StudyResult:
     """`count` systems of `[draw]`, each by `study_of(options, seed, folder)`: findings, verdict, report.
 
     Raises:
@@ -59,7 +58,7 @@ def study_draws(
 
 def _each_draw(
     plan: CheckedStudy, systems: Iterable[Mapping[str, Any]], study_of: StudyOf, folder: Path, say: Say
-) -> tuple[StudyFindings, list[str], Path]:
+) -> StudyResult:
     draws: list[DrawnSystem] = []
     runs = []
     for number, options in enumerate(systems, 1):
@@ -80,9 +79,10 @@ def _each_draw(
     write_whole(folder / "validation.csv", rows.write_csv())
     write_whole(folder / DRAWN, pl.DataFrame([{"draw": one.name, **one.options} for one in draws]).write_csv())
     write_whole(folder / PARAMETERS, _parameter_rows(draws).write_csv())
-    report = write_html(_document(plan, draws, rows, verdict), folder / "report.html")
+    document = _document(plan, draws, rows, verdict)
+    report = write_html(document, folder / "report.html")
     save_state(folder, plan, finished=True, verdict=verdict)
-    return StudyFindings(folder, runs, evaluation=rows), verdict, report
+    return StudyResult(folder, verdict, report, StudyFindings(folder, runs, evaluation=rows), document)
 
 
 def _draw(name: str, options: Mapping[str, Any], found: StudyFindings) -> DrawnSystem:

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sojourn.former_keyword import former_keyword
 from sojourn.lab.worker_process import Event
 from sojourn.measure.execute_run import listening
 from sojourn.study.checked_study import read_plan
-from sojourn.study.study_findings import StudyFindings
+from sojourn.study.study_result import StudyResult
 from sojourn.study.study_steps import run_system_study
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """Where the study is, its verdict line by line, its report, and all that was found; `others`: of other studies that `only` named."""
-
-    folder: Path
-    verdict: list[str]
-    report: Path
-    findings: StudyFindings
-    others: tuple[StudyResult, ...] = ()
 
 
 @former_keyword(draw="random_configurations", paths="storage_paths")
@@ -54,23 +43,21 @@ def run_study(
     with listening(progress):
         if own or not further:
             results.append(
-                _result(
-                    run_system_study(
-                        path,
-                        out=out,
-                        quick=quick,
-                        seed=seed,
-                        only=own,
-                        draw=random_configurations,
-                        paths=storage_paths,
-                        repetitions=repetitions,
-                        say=say,
-                    )
+                run_system_study(
+                    path,
+                    out=out,
+                    quick=quick,
+                    seed=seed,
+                    only=own,
+                    draw=random_configurations,
+                    paths=storage_paths,
+                    repetitions=repetitions,
+                    say=say,
                 )
             )
         for name, file in further.items():
             folder = out / name if out and (own or len(further) > 1) else out
-            results.append(_result(run_system_study(file, out=folder, quick=quick, seed=seed, say=say)))
+            results.append(run_system_study(file, out=folder, quick=quick, seed=seed, say=say))
     return replace(results[0], others=tuple(results[1:]))
 
 
@@ -81,8 +68,3 @@ def other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...]
     for file in files.values():
         read_plan(file, quick=quick, seed=seed)
     return files
-
-
-def _result(told: tuple[StudyFindings, list[str], Path]) -> StudyResult:
-    found, lines, report = told
-    return StudyResult(found.folder, lines, report, found)

@@ -30,6 +30,7 @@ from sojourn.study.study_folder import Say, open_study, save_state
 from sojourn.study.study_points import SHARE, at_rate, saturating
 from sojourn.study.study_progress import progress_of
 from sojourn.study.study_report import study_document
+from sojourn.study.study_result import StudyResult
 from sojourn.study.system import Point
 from sojourn.study.verdict import verdict_lines
 from sojourn.study.wanted_parts import CHOOSE, FIT
@@ -40,7 +41,7 @@ Run: TypeAlias = Callable[[list[Point]], list[RunFolder]]
 def run_system_study(
     path: Path, *, out: Path | None = None, quick: bool = False, seed: int | None = None, only: tuple[str, ...] = (),
     draw: int | None = None, paths: Sequence[str] = (), repetitions: int | None = None, say: Say = print,
-) -> tuple[StudyFindings, list[str], Path]:  # fmt: skip
+) -> StudyResult:  # fmt: skip
     """Runs the study in `path` into `out`, going on where one was interrupted: findings, verdict, report.
 
     Raises:
@@ -55,12 +56,12 @@ def run_system_study(
         one = read_plan(
             path, quick=quick, seed=own_seed, only=only, system_options=options, paths=paths, repetitions=repetitions
         )
-        return _studied(one, folder, say)[0]
+        return _studied(one, folder, say).findings
 
     return study_draws(plan, draw, study_of, out, say)
 
 
-def _studied(plan: CheckedStudy, out: Path | None, say: Say) -> tuple[StudyFindings, list[str], Path]:
+def _studied(plan: CheckedStudy, out: Path | None, say: Say) -> StudyResult:
     with ExitStack() as whole:  # of the folder, which is ours until the report is written
         with ExitStack() as stack:
             if plan.system.alone and _has_runs(plan):
@@ -70,7 +71,7 @@ def _studied(plan: CheckedStudy, out: Path | None, say: Say) -> tuple[StudyFindi
         return _told(plan, folder, found)
 
 
-def _told(plan: CheckedStudy, folder: Path, found: StudyFindings) -> tuple[StudyFindings, list[str], Path]:
+def _told(plan: CheckedStudy, folder: Path, found: StudyFindings) -> StudyResult:
     """What was found, analysed and written down."""
     mark_moved(found.runs)
     found = replace(found, not_shown=plan.not_shown)
@@ -78,9 +79,10 @@ def _told(plan: CheckedStudy, folder: Path, found: StudyFindings) -> tuple[Study
     verdict = verdict_lines(found)
     write_whole(folder / "verdict.txt", "\n".join(verdict) + "\n")
     write_whole(folder / "validation.csv", found.evaluation.write_csv())
-    report = write_html(study_document(found, plan, verdict), folder / "report.html")
+    document = study_document(found, plan, verdict)
+    report = write_html(document, folder / "report.html")
     save_state(folder, plan, finished=True, verdict=verdict)
-    return found, verdict, report
+    return StudyResult(found.folder, verdict, report, found, document)
 
 
 def _runner(plan: CheckedStudy, stack: ExitStack, folder: Path, say: Say) -> Run:

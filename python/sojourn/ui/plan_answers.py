@@ -10,7 +10,7 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.model.unknown_parameters import replaced
 from sojourn.plan import Plan, PlannedConfiguration, plan
-from sojourn.report.document import Figure, Series
+from sojourn.plan.plan_report import first_value, front_figure
 from sojourn.ui.model_answers import factor_of, is_fitted, read_fitted, read_model, typed
 from sojourn.ui.model_figures import drawn
 
@@ -59,50 +59,5 @@ def _point(one: PlannedConfiguration, vary: Vary) -> dict[str, Any]:
     settings = {path: one.settings[path] for path in vary}
     return {
         "settings": settings, "cost": one.cost, "terms": [str(term) for term in one.terms], "met": one.objective_met,
-        "share_of_draws": one.share_of_draws_that_meet_it, "inside": one.in_validated_range, "y": _shown(one)[0],
+        "share_of_draws": one.share_of_draws_that_meet_it, "inside": one.in_validated_range, "y": first_value(one)[0],
     }  # fmt: skip
-
-
-def front_figure(found: Plan, front: Sequence[PlannedConfiguration]) -> Figure:
-    """Cost against the first comparison of the objective: what meets it, and what does not; the limit as a line."""
-    unit = {1.0: "ms", -1.0: "1/s"}.get(front[0].terms[0].dimension, "") if front else ""
-    series = []
-    for name, met in (("meets the objective", True), ("misses it", False)):
-        own = [one for one in front if one.objective_met is met and _shown(one)[0] is not None]
-        if own:
-            ys, low, high = zip(*(_shown(one) for one in own), strict=True)
-            told = any(end is not None for end in low)
-            xs = [one.cost for one in own]
-            series.append(Series(name, xs, ys, low if told else None, high if told else None, style="points"))
-    limit = _limit(front)
-    if limit is not None and series:
-        costs = [one.cost for one in front if one.cost is not None]
-        series.append(Series("objective", [min(costs), max(costs)], [limit] * 2, style="dashed"))
-    first = front[0].terms[0].shown if front else "objective"
-    return Figure(
-        "front",
-        "Cost and objective",
-        "cost",
-        f"{first} ({unit})".removesuffix(" ()"),
-        tuple(series),
-        y_limits=(0.0, None),
-    )
-
-
-def _shown(one: PlannedConfiguration) -> tuple[float | None, float | None, float | None]:
-    """Value and ends of the first comparison, seconds as milliseconds; None for what does not exist or has no end."""
-    term = one.terms[0]
-    scale = 1e3 if term.dimension == 1.0 else 1.0
-    return tuple(  # type: ignore[return-value]
-        None if value is None or not math.isfinite(value) else value * scale
-        for value in (term.value, term.low, term.high)
-    )
-
-
-def _limit(front: Sequence[PlannedConfiguration]) -> float | None:
-    """The upper limit of an objective that is one comparison: violation is (value - limit) / limit."""
-    for one in front:
-        value = _shown(one)[0]
-        if len(one.terms) == 1 and "<" in one.terms[0].text and value is not None and math.isfinite(one.violation):
-            return value / (1 + one.violation) if one.violation > -1 else None
-    return None

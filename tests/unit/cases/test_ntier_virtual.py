@@ -137,8 +137,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[str]]:
     text = text.replace('numbering = ["0-3|4-7", "even|odd"], ', "").replace("for = 16", "for = 15")
     text = text.replace("13, 14, 15, 16]", "]").replace("101, 102, 103, 104, 105", "101")
     (folder / "study.toml").write_text(text)
-    found, verdict, _ = run_system_study(folder / "study.toml", out=folder / "out", quick=True, say=lambda _: None)
-    return found, verdict
+    result = run_system_study(folder / "study.toml", out=folder / "out", quick=True, say=lambda _: None)
+    return result.findings, result.verdict
 
 
 def test_the_study_finds_the_effects(small: tuple[Any, list[str]]) -> None:
