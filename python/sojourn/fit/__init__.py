@@ -21,7 +21,7 @@ assumed_values      what is assumed where two unknowns are not separate response
 time_at_rest        CPU time that falls towards saturation             run_contents               what a run folder says beside means
 observed_time       when windows are of, and whether a fit is stale    left_out_errors            of rivals, in one unit
 left_out_variance   that unit: what a foretold number is off by        sampling_error             of a mean, by a model
-window_errors       how much windows of one service differ
+window_errors       how much windows of one service differ     cpu_limit                  whether CPU time limits for sure
 """
 
 from sojourn.fit.assumed_values import fit_assuming

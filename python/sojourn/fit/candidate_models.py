@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from sojourn.errors import InputError
+from sojourn.fit.cpu_limit import limits_for_sure, may_be_all, work_without_requests
 from sojourn.fit.fit_runs import FitRuns
+from sojourn.fit.run_contents import cpu_resource
 from sojourn.fit.time_at_rest import AT_REST, LEVEL, LONGER, SHARE, WORDS
 from sojourn.model import Breakdowns, Closed, Delay, Deterministic, Exponential, Lognormal, Model, Open, Queue
 from sojourn.model.distribution_registry import Distribution
 from sojourn.model.unknown_parameters import Unknown
 from sojourn.runs.pauses import grow_with_load, together
 
-CPU = ("cpu", "processes", "process", "cgroup", "cores")
 OF_A_CLASS = re.compile(r"rate_.+_per_s|users_.+|think_.+_s")  # loads of one class; here all classes are one
 LEVELS = ("rate_per_s", "users", "think_s", "seed", "cores", "nics")
 MOST_SERVERS = 1024
@@ -39,14 +40,9 @@ BY_LOAD = {
     "its time grows with the load": "work_s * (1 + grown * u)",
 }
 BY_CHANCE = 0.05  # of one test: how often a time that does not change is taken for one that does; each resource and direction has one
-OTHER_WORK, LEAST_OTHER, MOST_OTHER = (
-    "beside other work",
-    0.02,
-    0.9,
-)  # work without requests: of what was busy in the lightest run, and of the servers
+OTHER_WORK, MOST_OTHER = "beside other work", 0.9  # work without requests, of the servers
 USUAL_CHANGE, LEAST_CHANGE = 0.3, 0.01  # where a search begins; none at all would be no place to begin
 MOST_SAVED = 1.0  # at rest over at saturation, less 1; the most of 17 services was 0.84, and low rates alone may say 50
-MOSTLY = 0.5  # of a response time, from which on it is CPU time
 LEAST_SCV = 0.01  # of pauses: less is constant
 LAWS = ("", "a constant time", "any variance of service")
 UNEVEN, UNEVEN_SCV = (
@@ -132,28 +128,27 @@ def _with_servers(runs: FitRuns, servers: _ServerCount, law: str) -> Iterator[tu
     for resource in _watched(runs):
         of_cores = not resource.startswith("disk")
         if not (of_cores and cores and servers.count > cores):  # no more of them are at work than there are
-            for delayed in (False, True):
-                told = f"{name}{', a delay' if delayed else ''}, utilised like {resource}"
-                yield told, _model(runs, servers, law, tied=resource, delayed=delayed)
-                if of_cores and "users" not in runs.runs[0].factors:
-                    yield (
-                        f"{told}, {WORDS}",
-                        _model(runs, servers, law, tied=resource, delayed=delayed, formula=LONGER),
-                    )
-            if of_cores and law in LAWS[:2] and _beside_requests(runs, resource):
-                yield (
-                    f"{name}, utilised like {resource}, {OTHER_WORK}",
-                    _model(runs, servers, law, tied=resource, background=True),
-                )
-            for how, formula in BY_LOAD.items() if law in LAWS[:2] else ():
-                if not _changes(runs, resource, servers.count, "saved" in formula):
-                    continue
-                yield (
-                    f"{name}, utilised like {resource}, {how}",
-                    _model(runs, servers, law, tied=resource, formula=formula),
-                )
+            yield from _tied(runs, servers, law, resource, of_cores)
         if of_cores and not of_cpu:
             yield f"{name}, beside {resource}", _model(runs, servers, law, beside=resource)
+
+
+def _tied(runs: FitRuns, servers: _ServerCount, law: str, resource: str, of_cores: bool) -> Iterator[tuple[str, Model]]:
+    """Servers that are busy as it was."""
+    name, rates = ", ".join(filter(None, (servers.name, law))), "users" not in runs.runs[0].factors
+    alone = law == LAWS[2] or not (rates and of_cores) or may_be_all(runs, resource, servers.count)
+    other = of_cores and law in LAWS[:2] and work_without_requests(runs, resource) > 0
+    for delayed in (False, True) if alone else (True,):
+        told = f"{name}{', a delay' if delayed else ''}, utilised like {resource}"
+        yield told, _model(runs, servers, law, tied=resource, delayed=delayed)
+        if of_cores and rates:
+            yield f"{told}, {WORDS}", _model(runs, servers, law, tied=resource, delayed=delayed, formula=LONGER)
+        if other:
+            own = _model(runs, servers, law, tied=resource, delayed=delayed, background=True)
+            yield f"{told}, {OTHER_WORK}", own
+    for how, formula in BY_LOAD.items() if alone and law in LAWS[:2] else ():
+        if _changes(runs, resource, servers.count, "saved" in formula):
+            yield f"{name}, utilised like {resource}, {how}", _model(runs, servers, law, tied=resource, formula=formula)
 
 
 def _changes(runs: FitRuns, resource: str, servers: int, falls: bool) -> bool:
@@ -166,20 +161,6 @@ def _changes(runs: FitRuns, resource: str, servers: int, falls: bool) -> bool:
     left = time_s - time_s.mean() - slope * away
     error = np.sqrt(left @ left / (len(left) - 2) / (away @ away))
     return slope > max(error, 1e-9 * time_s.max()) * stdtrit(len(left) - 2, 1 - BY_CHANCE)
-
-
-def _beside_requests(runs: FitRuns, resource: str) -> bool:
-    """Whether it was busy without requests, by an intercept of busy = b + X D that is above 0 and not by chance (Student's test)."""
-    told = [(run.means["", "throughput"][0], run.busy[resource] / run.slowness) for run in runs.runs
-            if resource in run.busy and ("", "throughput") in run.means]  # fmt: skip
-    done, busy = np.array(told, float).reshape(-1, 2).T
-    if len(busy) < 4 or np.ptp(done) < LEAST_CHANGE * done.max():
-        return False
-    design = np.column_stack([np.ones(len(done)), done]) / busy[:, None]  # relative errors
-    (other, _), *_ = np.linalg.lstsq(design, np.ones(len(busy)), rcond=None)
-    left = 1 - design @ np.linalg.lstsq(design, np.ones(len(busy)), rcond=None)[0]
-    error = np.sqrt(left @ left / (len(busy) - 2) * np.linalg.inv(design.T @ design)[0, 0])
-    return bool(other > LEAST_OTHER * busy.min() and other > max(error, 1e-9) * stdtrit(len(busy) - 2, 1 - BY_CHANCE))
 
 
 def _by_utilisation(runs: FitRuns, resource: str, servers: int, falls: bool) -> tuple[float | None, float]:
@@ -204,19 +185,14 @@ def _times_by_load(
 
 
 def _is_cpu_time(runs: FitRuns) -> bool:
-    """Whether most of the response time of the lightest run is CPU time, so that whatever limits the service spends it."""
-    if "users" in runs.runs[0].factors:
-        return False
-    run = min(runs.runs, key=lambda run: float(run.factors["rate_per_s"]))
-    cpu = next((run.busy[name] for name in _watched(runs) if not name.startswith("disk") and name in run.busy), 0.0)
-    means = [run.means.get(("", metric)) for metric in ("throughput", "response_time")]
-    done, response_s = (one[0] if one else 0.0 for one in means)
-    return done > 0 and response_s > 0 and cpu / done > MOSTLY * response_s
+    """Whether CPU time limits the service, whatever else a request waits for, so that models without it need not be tried."""
+    cpu = next((name for name in _watched(runs) if not name.startswith("disk")), "")
+    return "users" not in runs.runs[0].factors and limits_for_sure(runs, cpu)
 
 
 def _watched(runs: FitRuns) -> list[str]:
     """The first resource that tells CPU time, and disks."""
-    cpu = next((r for start in CPU for r in runs.resources if r == start or r.startswith(f"{start} ")), None)
+    cpu = cpu_resource(runs.resources)
     return [*([cpu] if cpu else []), *(r for r in runs.resources if r.startswith("disk"))]
 
 

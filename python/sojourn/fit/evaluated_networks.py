@@ -17,6 +17,7 @@ from sojourn.errors import FitError, ModelError
 from sojourn.fit.factor_mapping import FactorMapping, applied
 from sojourn.fit.formula_values import PART, FormulaValues
 from sojourn.model import Distribution, Model
+from sojourn.model.distribution_types import GivenByMean
 from sojourn.model.model import as_model
 from sojourn.model.network_arrays import Network
 from sojourn.model.network_points import NetworkPoints
@@ -76,7 +77,10 @@ class EvaluatedNetworks:
         """The configurations; None where an unknown is no number in their arrays."""
         points = NetworkPoints(self.networks)
         own = [change for change, path in zip(self.edits, self.paths, strict=True) if not path.startswith(PART)]
-        told = all(isinstance(change, NumberEdit) and points.takes(change.place) for change in own)
+        told = all(
+            isinstance(change, _MeanOfLaw) or (isinstance(change, NumberEdit) and points.takes(change.place))
+            for change in own
+        )
         known = all(change is not None for change in self.edits) and self.formulas.in_arrays(points)
         return points if told and known else None
 
@@ -119,8 +123,14 @@ def edit_of(model: Model, path: str) -> Edit | None:
             continue  # a parameter of a law has no entry of its own, and the law has
         if holder == path:
             return change
-        return _of_law(change, _current(model, holder), path[len(holder) + 1 :], path)
+        put = _of_law(change, _current(model, holder), path[len(holder) + 1 :], path)
+        law = isinstance(_current(model, holder)(model.network), GivenByMean) and path.endswith(".mean")
+        return _MeanOfLaw(put, change.place) if law and change.place.field == "service_s" else put
     return None
+
+
+class _MeanOfLaw(NumberEdit):
+    """The first number of a law, which stands in the arrays as one; the law keeps its kind."""
 
 
 def _of_law(change: Edit, now: Callable[[Network], Any], name: str, path: str) -> Edit:

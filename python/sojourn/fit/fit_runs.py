@@ -19,7 +19,7 @@ from sojourn.fit import observed_time, slow_episodes
 from sojourn.fit.meter_errors import bounds
 from sojourn.fit.observed_time import ObservedTime
 from sojourn.fit.one_service import check_one_service
-from sojourn.fit.run_contents import busy_by_resource, length_s_of, load_levels, scv_of_responses
+from sojourn.fit.run_contents import busy_by_resource, cores_told, length_s_of, load_levels, scv_of_responses
 from sojourn.model import Model
 from sojourn.model.parameters import ParameterFromRuns
 from sojourn.runs.core_speed import METRIC
@@ -242,7 +242,7 @@ def observe_run(folder: RunFolder) -> FitRun:
     named = manifest.get("resources")  # a run of a study's system says what it is made of, and what all its factors are
     if named is not None:
         busy |= busy_by_resource(frame, named)  # beside the cores as they were counted
-        cores = 0 if manifest.get("simulated") else len(placed)
+        cores = 0 if manifest.get("simulated") else len(placed) or (cores_told(named) if observed else 0)
         off = bounds(manifest, named)
         factors = dict(manifest["factors"])
         pauses = None if manifest.get("simulated") else run_pauses(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sojourn.runs.request_times import answered_s
 from sojourn.runs.run_folder import RunFolder
 
 LEAST_REQUESTS = 100  # for a variance
+CPU = ("cpu", "processes", "process", "cgroup", "cores")  # resources that tell CPU time, the first that is there
 
 
 def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
@@ -33,6 +34,18 @@ def load_levels(manifest: Mapping[str, Any]) -> dict[str, float]:
         return {}
     think_s = float(thinks[0]["mean"])
     return {"users": sum(int(lane["users"]) for lane in closed)} | ({"think_s": think_s} if think_s else {})
+
+
+def cpu_resource(names: Iterable[str]) -> str:
+    """The first that tells CPU time; "" where none does."""
+    told = list(names)
+    return next((r for start in CPU for r in told if r == start or r.startswith(f"{start} ")), "")
+
+
+def cores_told(resources: Mapping[str, Any]) -> int:
+    """The cores of a window that was observed, by the capacity of what tells CPU time; 0 where nobody said: 1 is what is taken then."""
+    capacity = float((resources.get(cpu_resource(resources)) or {}).get("capacity", 0.0))
+    return int(capacity) if capacity > 1 and capacity.is_integer() else 0
 
 
 def length_s_of(manifest: Mapping[str, Any]) -> float:
