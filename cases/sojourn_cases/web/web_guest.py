@@ -25,6 +25,7 @@ from sojourn.lab import (
     guest_parts,
     guest_worker,
     merge_samples,
+    ticks_busy,
     why_not_namespaces,
 )
 from sojourn.measure import RunEnvironment, execute, machine
@@ -35,6 +36,7 @@ from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups, loads_by
 CALL = "sojourn_cases.worker_kinds:web"
 GUEST_PORT = 80
 MOST_CPUS = 4
+SETTLES_S, REST_S = 1.0, 6.0  # after its start, and then of a guest that nobody asks: its clock and the collector
 KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
 
 
@@ -130,6 +132,7 @@ class WebGuestSession:
     _stack: ExitStack
     _kept: dict[str, Value] = field(default_factory=dict)
     _running: GuestWorker | None = None
+    _at_rest: dict[str, float] = field(default_factory=dict)
 
     def conditions(self, point: Point) -> dict[str, Any]:
         said = self.system.options.model_dump(exclude={"kind"})
@@ -140,7 +143,7 @@ class WebGuestSession:
         worker = self._guest(point, seed)
         placement = _placement(point)
         about = {
-            "placement": placement,
+            "placement": placement, "at_rest": self._at_rest,
             "lab": {
                 "kind": "guest", "way": self.way, "host_cores": list(worker.cores), "real_time": worker.real_time,
                 "network": "lab" if worker.guest.network else "user",
@@ -166,6 +169,8 @@ class WebGuestSession:
             self._running = None
             self._stack.close()  # one at a time
             self._running, self._kept = self._stack.enter_context(self._started(wanted, seed)), wanted
+            time.sleep(REST_S + SETTLES_S)
+            self._at_rest = ticks_busy(self._running.samples, REST_S)
         return self._running
 
     def _started(self, wanted: Mapping[str, Any], seed: int) -> Any:
@@ -210,6 +215,7 @@ class _Counted:
     def __init__(self, worker: GuestWorker, run: Path) -> None:
         self._worker, self._run = worker, run
         self._interrupts, self._cpu_s, self._began_s = worker.interrupts(), worker.cpu_s(), time.monotonic()
+        self._wait_s = worker.wait_s()
         self._summary: dict[str, Any] | None = None
 
     @property
@@ -217,11 +223,11 @@ class _Counted:
         return {"guest": self._worker.guest.pid}
 
     def stop(self) -> dict[str, Any]:
-        """Interrupts of each NIC by virtual CPU, CPU time on the host of each virtual CPU and of all else of the virtual machine, s, over
-        `over_s`; the offset of the clocks and its error."""
+        """Interrupts of each NIC by virtual CPU; CPU time on the host of each virtual CPU and of all else of the virtual machine, and how
+        long these waited for a core, s, over `over_s`; the offset of the clocks and its error."""
         if self._summary is None:
             over_s = time.monotonic() - self._began_s
-            cpu_s, interrupts = self._worker.cpu_s(), self._worker.interrupts()
+            cpu_s, wait_s, interrupts = self._worker.cpu_s(), self._worker.wait_s(), self._worker.interrupts()
             offset_s, error_s = self._worker.clock_offset_s()
             samples = self._run / "host.ndjson"
             if samples.exists():
@@ -231,33 +237,37 @@ class _Counted:
                 for nic, after in interrupts.items()
             }
             used = {name: now - self._cpu_s.get(name, 0.0) for name, now in cpu_s.items()}
+            waited = {name: now - self._wait_s.get(name, 0.0) for name, now in wait_s.items()}
             self._summary = {
-                "interrupts": counted, "cpu_s": used, "over_s": over_s, "clock_offset_s": offset_s, "clock_error_s": error_s,
+                "interrupts": counted, "cpu_s": used, "wait_s": waited, "over_s": over_s,
+                "clock_offset_s": offset_s, "clock_error_s": error_s,
             }  # fmt: skip
         return self._summary
 
 
 def _hypervisor(folder: RunFolder, host_cores: int) -> Iterator[dict[str, Any]]:
     """Of the virtual machine on the host what its guest's CPUs did not do: its own threads, and what a virtual CPU's thread used beyond
-    the busy time that the guest saw. And what the guest took for busy time while its virtual CPU had no core: `stolen K`.
+    the busy time that the guest saw. And the time in which a virtual CPU could run and had no core, `stolen K`: a translated guest takes
+    it for busy time.
 
     Of the window; what of the machine's CPU time each thread had is that of the whole run."""
-    frame, cpu_s = folder.frame("metrics"), folder.manifest["service"]["cpu_s"]
+    frame, service = folder.frame("metrics"), folder.manifest["service"]
+    cpu_s, wait_s, rest = service["cpu_s"], service["wait_s"], folder.manifest.get("at_rest", {})
     used = busy_per_s(folder).get(("procs", str(folder.manifest["pids"]["guest"]), "run_s"))
     if frame is None or used is None or not sum(cpu_s.values()):
         return
     known = frame.filter(pl.col("metric").is_in(["utilisation", "throughput"]), pl.col("class") == "")
     value = {(row["station"], row["metric"]): row["value"] for row in known.iter_rows(named=True)}
-    rate = value.get(("", "throughput"))
-    each = {name: used * own_s / sum(cpu_s.values()) for name, own_s in cpu_s.items()}
-    own = sum(share for name, share in each.items() if not name.startswith("CPU "))
-    for name, share in each.items():
+    rate, per_s = value.get(("", "throughput")), used / sum(cpu_s.values())
+    own = per_s * sum(own_s for name, own_s in cpu_s.items() if not name.startswith("CPU "))
+    for name in cpu_s:
         number = name.removeprefix("CPU ")
         inside = value.get((f"core {number}", "utilisation"))
         if inside is None:
             continue
-        own += max(0.0, share - inside)
-        yield metrics_row("utilisation", max(0.0, inside - share), station=f"stolen {number}", unit="1")
+        stolen = per_s * wait_s[name]
+        own += max(0.0, per_s * cpu_s[name] + stolen - inside - rest.get(number, 0.0))
+        yield metrics_row("utilisation", stolen, station=f"stolen {number}", unit="1")
     yield metrics_row("utilisation", own / host_cores, station="hypervisor", unit="1")
     if rate:
         yield metrics_row("service_demand", own / rate, station="hypervisor")

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sojourn.lab.guest_parts import guest_parts as guest_parts
     from sojourn.lab.guest_probe import guest_kind as guest_kind
     from sojourn.lab.guest_samples import merge_samples as merge_samples
+    from sojourn.lab.guest_samples import ticks_busy as ticks_busy
     from sojourn.lab.namespaces import in_namespace as in_namespace
     from sojourn.lab.owned_folder import make_owned_folder as make_owned_folder
     from sojourn.lab.owned_folder import owned_folder as owned_folder
@@ -83,7 +84,7 @@ else:
             "guest_command": ["GuestShape"],
             "guest_parts": ["GuestParts", "guest_parts"],
             "guest_probe": ["guest_kind"],
-            "guest_samples": ["merge_samples"],
+            "guest_samples": ["merge_samples", "ticks_busy"],
             "worker_in_guest": ["GuestWorker", "guest_worker"],
             "namespaces": ["in_namespace"],
             "owned_folder": ["make_owned_folder", "owned_folder", "owner_of", "stale_folders"],

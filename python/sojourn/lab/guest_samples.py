@@ -31,3 +31,18 @@ def _lines(path: Path) -> Iterator[Sample]:
         except ValueError:
             continue
         yield found
+
+
+def ticks_busy(samples: Path, over_s: float) -> dict[str, float]:
+    """Busy share of each core by ticks in the last `over_s` of these samples; nothing of fewer than two."""
+    counted = [one for one in _lines(samples) if "cpu" in one]
+    if len(counted) < 2:
+        return {}
+    last = counted[-1]
+    first = next(one for one in counted if one["t_s"] >= last["t_s"] - over_s)
+    return {core: _busy(now, first["cpu"][core]) for core, now in last["cpu"].items()}
+
+
+def _busy(now: dict[str, float], then: dict[str, float]) -> float:
+    spent = {state: now[state] - then[state] for state in now}
+    return 1.0 - (spent["idle"] + spent.get("iowait", 0.0)) / (sum(spent.values()) or 1.0)

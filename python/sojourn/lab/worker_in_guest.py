@@ -25,6 +25,7 @@ from sojourn.lab.guest_python import interpreter, python_files
 ANSWER_S = 20.0
 OTHERS = "others"
 ASKED = 9  # times for the clock
+RAN, WAITED = 0, 1  # fields of schedstat
 # Below the load generator's 10: a request is sent on time. QEMU's own threads above the virtual CPUs: these wait for what those carry.
 VIRTUAL_CPU_PRIORITY, OTHERS_PRIORITY = 2, 3
 RUNTIME = "sys/kernel/sched_rt_runtime_us"  # -1: real-time threads may keep all others from a core for good
@@ -80,6 +81,10 @@ class GuestWorker:
     def cpu_s(self) -> dict[str, float]:
         """CPU time on the host so far, s: of the thread of each virtual CPU ("CPU 0"), and of all other threads ("others")."""
         return thread_cpu_s(self.guest.pid)
+
+    def wait_s(self) -> dict[str, float]:
+        """As `cpu_s`, the time for which it could have run and had no core."""
+        return thread_cpu_s(self.guest.pid, field=WAITED)
 
     def stop(self) -> Any:
         """Ends the service in good order; its own summary."""
@@ -157,13 +162,13 @@ def _threads(pid: int, proc: Path) -> Iterator[tuple[int, str]]:
             yield int(task.name), name if name.startswith("CPU ") else OTHERS
 
 
-def thread_cpu_s(pid: int, proc: Path = Path("/proc")) -> dict[str, float]:
-    """See `GuestWorker.cpu_s`: run time of proc_pid_schedstat, ns."""
+def thread_cpu_s(pid: int, proc: Path = Path("/proc"), field: int = RAN) -> dict[str, float]:
+    """See `GuestWorker.cpu_s`: run time of proc_pid_schedstat, ns; or the time on a run queue (`WAITED`)."""
     used: dict[str, float] = {}
     for thread, name in _threads(pid, proc):
         with suppress(OSError):
-            run_ns = (proc / str(pid) / "task" / str(thread) / "schedstat").read_text().split()[0]
-            used[name] = used.get(name, 0.0) + int(run_ns) / 1e9
+            time_ns = (proc / str(pid) / "task" / str(thread) / "schedstat").read_text().split()[field]
+            used[name] = used.get(name, 0.0) + int(time_ns) / 1e9
     return used
 
 

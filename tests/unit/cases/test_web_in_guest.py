@@ -49,27 +49,33 @@ def test_each_nic_has_its_port_and_an_equal_share_of_the_rate() -> None:
     assert len(load["lanes"]) == 2 and "9000" in str(load["lanes"][0]) and "9001" in str(load["lanes"][1])
 
 
-def folder(cpu_s: dict[str, float], **shares: float) -> Any:
+def folder(cpu_s: dict[str, float], wait_s: dict[str, float], **shares: float) -> Any:
     rows = [
         {"station": name.replace("_", " "), "class": "", "metric": "utilisation", "value": value}
         for name, value in shares.items()
     ]
     rows.append({"station": "", "class": "", "metric": "throughput", "value": 100.0})
     return SimpleNamespace(
-        frame=lambda _: pl.DataFrame(rows), manifest={"service": {"cpu_s": cpu_s}, "pids": {"guest": 7}}
+        frame=lambda _: pl.DataFrame(rows),
+        manifest={"service": {"cpu_s": cpu_s, "wait_s": wait_s}, "pids": {"guest": 7}, "at_rest": {"1": 0.05}},
     )
 
 
 def test_what_the_hypervisor_used_and_what_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine used 1.1 cores in the window, its threads as 6 : 2 : 3. CPU 0 had 0.6 for a guest that was busy 50 %, so 0.1 was the
-    hypervisor's; CPU 1 had 0.2 for one busy 40 %, so it lacked a core in 20 % of the time; other threads had 0.3. 0.4 cores of 2, and
-    4 ms for each of 100 requests a second."""
+    """The machine used 1.1 cores in the window, of 110 s in 100 s. CPU 0 had 0.6 for a guest that was busy 50 %, so 0.1 was the
+    hypervisor's; CPU 1 had 0.2 and waited for 0.25, as the guest was busy 40 % beside the 5 % at rest; other threads had 0.3. 0.4 cores of
+    2, and 4 ms for each of 100 requests a second."""
     monkeypatch.setattr(web_guest, "busy_per_s", lambda _: {("procs", "7", "run_s"): 1.1})
-    one = folder({"CPU 0": 60.0, "CPU 1": 20.0, "others": 30.0}, core_0=0.5, core_1=0.4)
+    one = folder(
+        {"CPU 0": 60.0, "CPU 1": 20.0, "others": 30.0},
+        {"CPU 0": 0.0, "CPU 1": 25.0, "others": 1.0},
+        core_0=0.5,
+        core_1=0.4,
+    )
     found = {(row["station"], row["metric"]): row["value"] for row in web_guest._hypervisor(one, 2)}
     assert found == {
         ("stolen 0", "utilisation"): 0.0,
-        ("stolen 1", "utilisation"): pytest.approx(0.2),
+        ("stolen 1", "utilisation"): pytest.approx(0.25),
         ("hypervisor", "utilisation"): pytest.approx(0.2),
         ("hypervisor", "service_demand"): pytest.approx(0.004),
     }

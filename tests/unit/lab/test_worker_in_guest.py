@@ -17,9 +17,10 @@ from sojourn.lab.guest import Guest
 from sojourn.lab.guest_command import GuestShape, command
 from sojourn.lab.guest_parts import GuestParts
 from sojourn.lab.guest_python import interpreter, python_files
-from sojourn.lab.guest_samples import merge_samples
+from sojourn.lab.guest_samples import merge_samples, ticks_busy
 from sojourn.lab.worker_in_guest import (
     PORTS,
+    WAITED,
     GuestWorker,
     guest_worker,
     nic_interrupts,
@@ -106,6 +107,7 @@ def test_cpu_time_is_told_by_virtual_cpu(tmp_path: Path) -> None:
         tmp_path, t7=("qemu", 10**9), t8=("CPU 0/TCG", 2 * 10**9), t9=("CPU 1/TCG", 0), t10=("worker", 5 * 10**8)
     )
     assert thread_cpu_s(7, proc) == {"others": 1.5, "CPU 0": 2.0, "CPU 1": 0.0}
+    assert thread_cpu_s(7, proc, WAITED) == {"others": pytest.approx(1e-8), "CPU 0": 5e-9, "CPU 1": 5e-9}
 
 
 def test_each_virtual_cpu_has_its_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +171,15 @@ def test_both_sides_are_on_the_clock_of_the_host(tmp_path: Path) -> None:
         "t_s": 102.5,
         "procs": {"7": {"run_s": 1}},
     }
+
+
+def test_what_a_guest_does_at_rest_is_that_of_its_last_seconds(tmp_path: Path) -> None:
+    """Between 2 and 4 s the core was idle for 1.8 s and waited for a disk for 0.1 s: busy 5 %."""
+    states = [(0.0, 0.0, 0.0, 0.0), (2.0, 1.0, 1.0, 0.0), (4.0, 1.1, 2.8, 0.1)]
+    samples = [{"t_s": t, "cpu": {"0": {"user": user, "idle": idle, "iowait": wait}}} for t, user, idle, wait in states]
+    file = lines(tmp_path / "s", {"format": "sojourn-host"}, *samples, cut='{"t_s": 5')
+    assert ticks_busy(file, 2.5) == {"0": pytest.approx(0.05)}
+    assert ticks_busy(lines(tmp_path / "few", {"format": "sojourn-host"}, samples[0]), 2.5) == {}
 
 
 def answering(here: socket.socket, answers: list[bytes]) -> None:

@@ -58,6 +58,14 @@ def test_where_interrupts_come_from_elsewhere_busy_is_by_ticks() -> None:
     assert busy_shares(host(), manifest(**place), EDGES)[0] == pytest.approx([0.5, 0.2])
 
 
+def test_without_spinners_what_the_machine_does_at_rest_is_no_work_for_the_service() -> None:
+    """0.5 s and 0.2 s by ticks of one second each, of which 0.05 s at rest; with spinners it was measured by them."""
+    place = {"placement": {"server": [0], "interrupts": [0], "client": [], "client_shares": False}}
+    guest = {"pids": {"guest": SERVICE}, "at_rest": {"0": 0.05}, **place}
+    assert busy_shares(host(), guest, EDGES)[0] == pytest.approx([0.45, 0.15])
+    assert busy_shares(host(), manifest(at_rest={"0": 0.05}, **place), EDGES)[0] == pytest.approx([0.5, 0.2])
+
+
 def test_a_trailing_core_is_as_busy_as_the_service_on_it() -> None:
     busy = busy_shares(host(), manifest(**shared([1], [1])), EDGES)[0]
     assert busy == pytest.approx([0.2, 0.05])
