@@ -32,6 +32,8 @@ use timeouts::TimeOuts;
 
 /// How often outcomes go to the sink, and how soon a stop is seen.
 const REPORT_S: f64 = 0.1;
+/// So many outcomes go at once: the sink's share of a core comes in small pieces, behind which nobody waits for long.
+const BATCH_OUTCOMES: usize = 256;
 /// What is in flight gets this long when the run is stopped.
 const STOP_GRACE_S: f64 = 0.5;
 /// Requests taken up before the loop looks at its sockets again.
@@ -105,6 +107,9 @@ impl<'a> ClientThread<'a> {
         }
         sys::precise_timers();
         let realtime = config.realtime && sys::realtime(REALTIME_PRIORITY).is_ok();
+        if realtime && lane.cpu.is_none() {
+            gauges.movable.store(sys::thread_id(), Ordering::Relaxed);
+        }
         let system = |cause| LoadError::System { lane: index, call: "epoll_create1", cause };
         let pool = |_: &_| ConnectionPool::new(lane.connections(), lane.connections_max());
         let stream = |of: &str| Stream::new(config.seed, &config.own_stream(&format!("lane {index} {of}")));
@@ -153,6 +158,8 @@ impl<'a> ClientThread<'a> {
             if now >= self.next_report_s {
                 self.next_report_s = now + REPORT_S;
                 self.report();
+            } else if self.account.outcomes.len() >= BATCH_OUTCOMES {
+                self.hand_over();
             }
             if let Some(cause) = self.out_of_sockets.take() {
                 let (users, open) = (self.shared.config.users(), self.account.outstanding);

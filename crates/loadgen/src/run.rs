@@ -1,5 +1,6 @@
 //! A run from its configuration to its summary.
 
+mod lane_placement;
 mod recorded_run;
 mod run_summary;
 

@@ -58,11 +58,53 @@ pub fn pin(cpu: usize) -> io::Result<()> {
     .map(|_| ())
 }
 
+/// The kernel's number of the calling thread.
+pub fn thread_id() -> u64 {
+    // SAFETY: no arguments; it cannot fail.
+    unsafe { libc::gettid() as u64 }
+}
+
+/// The cores that a thread of this process may use; none where the kernel does not say.
+pub fn allowed_cores(thread: u64) -> Vec<usize> {
+    affinity(thread).map_or_else(Vec::new, |set| {
+        // SAFETY: `core` is inside the set.
+        (0..libc::CPU_SETSIZE as usize).filter(|core| unsafe { libc::CPU_ISSET(*core, &set) }).collect()
+    })
+}
+
+fn affinity(thread: u64) -> Option<libc::cpu_set_t> {
+    // SAFETY: a valid set to write to.
+    unsafe {
+        let mut set: libc::cpu_set_t = zeroed();
+        let got = libc::sched_getaffinity(thread as libc::pid_t, size_of::<libc::cpu_set_t>(), &mut set);
+        (got == 0).then_some(set)
+    }
+}
+
+/// Moves a thread of this process to a core, and leaves it all that it may use. A refusal leaves it where it is.
+pub fn move_to(thread: u64, core: usize) {
+    let Some(before) = affinity(thread).filter(|_| core < libc::CPU_SETSIZE as usize) else { return };
+    // SAFETY: `core` is inside the set; both sets outlive the calls.
+    unsafe {
+        let mut set: libc::cpu_set_t = zeroed();
+        libc::CPU_SET(core, &mut set);
+        for set in [&set, &before] {
+            libc::sched_setaffinity(thread as libc::pid_t, size_of::<libc::cpu_set_t>(), set);
+        }
+    }
+}
+
 /// SCHED_FIFO for the calling thread.
 pub fn realtime(priority: i32) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: a valid pointer for the length of the call.
     check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) }).map(|_| ())
+}
+
+/// The calling thread, and what it starts from now on, gives way to others that want its core.
+pub fn give_way(niceness: i32) {
+    // SAFETY: plain arguments; 0 is the calling thread. Giving way needs no rights.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) };
 }
 
 /// Timers of the calling thread end on time: the default lets them be 50 µs late.

@@ -190,6 +190,10 @@ impl ClientThread<'_> {
     pub(super) fn report(&mut self) {
         let waiting = self.pools.iter().map(|pool| pool.waiting.len()).sum();
         self.account.publish(self.gauges, waiting);
+        self.hand_over();
+    }
+
+    pub(super) fn hand_over(&mut self) {
         if !self.account.outcomes.is_empty() {
             let room = Vec::with_capacity(self.account.outcomes.len());
             let outcomes = std::mem::replace(&mut self.account.outcomes, room);

@@ -13,6 +13,8 @@ pub struct LiveCounts {
     pub sent: AtomicU64,
     pub outstanding: AtomicU64,
     pub waiting: AtomicU64,
+    /// The thread, where it has real-time priority and may use any core; else 0.
+    pub movable: AtomicU64,
 }
 
 pub struct ThreadCounts {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use sojourn_record::new_file;
 
+use super::lane_placement::LanePlacement;
 use super::run_summary::{self, steal_s, FinishedRun};
 use crate::client_thread::{LiveCounts, OutcomeBatch};
 use crate::clock::{now_s, wall_time};
@@ -17,7 +18,10 @@ use crate::error::LoadError;
 use crate::run_terms::{RunTerms, StopFlags};
 use crate::sink::{IntervalLog, OutcomeSink};
 use crate::summary::{ClientThreadSummary, Progress, Summary};
+use crate::sys;
 
+/// Of the thread that records: it uses a tenth of a core where others want all of it.
+const NICENESS: i32 = 10;
 const PROGRESS_S: f64 = 0.25;
 const FLUSH_S: f64 = 1.0;
 
@@ -85,6 +89,7 @@ where
         };
         let lanes: Vec<_> = threads.into_iter().zip(&gauges).map(spawn).collect();
         drop(sender);
+        sys::give_way(NICENESS);
         let drained = drain(terms, &gauges, &receiver, sink, progress, log_error);
         if drained.is_err() {
             flags.halt.store(true, Ordering::Relaxed);
@@ -108,7 +113,7 @@ fn drain(
     progress: &mut dyn FnMut(&Progress),
     log_error: &dyn Fn(String) -> LoadError,
 ) -> Result<(), LoadError> {
-    let (mut told_s, mut flushed_s) = (now_s(), now_s());
+    let (mut told_s, mut flushed_s, mut placement) = (now_s(), now_s(), LanePlacement::default());
     loop {
         let batch = receiver.recv_timeout(Duration::from_secs_f64(PROGRESS_S / 2.0));
         let now = now_s();
@@ -120,6 +125,7 @@ fn drain(
         if now >= told_s + PROGRESS_S && now >= terms.start_s {
             progress(&run_summary::progress(terms, gauges, sink, now, now - told_s));
             sink.interval.clear();
+            placement.look(gauges, now);
             told_s = now;
         }
         if now >= flushed_s + FLUSH_S {
