@@ -11,7 +11,7 @@ import polars as pl
 
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.validate_model import scores
-from sojourn.report import Document, Figure, Section, Series, Table
+from sojourn.report import Document, Figure, Section, Series, Table, Text
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL, percent, prediction, quantity
 
@@ -62,8 +62,8 @@ def model_section(fitted: FittedModel, runs: FitRuns, level: float = USUAL_LEVEL
     judged = fitted.validate(runs, level)
     load = next((name for name in LOADS if all(name in run.factors for run in runs.runs)), None)
     figures = tuple(_figures(fitted, runs, judged, load, level)) if load else ()
-    lead = f"{scores(judged, level)}. {fitted.model.name or 'The model'}, fitted: {_values(fitted)}."
-    return Section("Measured against predicted", lead, (*figures, _table(judged, level)))
+    found = Text(f"{fitted.model.name or 'The model'}, fitted: {_values(fitted)}.")  # below: the figure is on the first screen
+    return Section("Measured against predicted", f"{scores(judged, level)}.", (*figures, found, _table(judged, level)))
 
 
 def _values(fitted: FittedModel) -> str:

@@ -30,7 +30,7 @@ def runs_document(paths: Sequence[Path], model: Section | None = None, full_per_
     runs = [RunFolder.open(path) for path in paths]
     invalid = [run for run in runs if not run.manifest.get("valid")]
     found = diagnose(runs, full_per_s)
-    seen = [measured_section(runs, found), oscillation_section(runs), model, errors_section(runs)]
+    seen = [model, measured_section(runs, found), oscillation_section(runs), errors_section(runs)]
     sections = [*seen, runs_section(runs), agents_section(runs), where_section(runs)]
     return Document(
         title=", ".join(targets(runs)[:MOST_NAMED]) or "Measured runs",
