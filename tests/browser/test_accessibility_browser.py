@@ -16,7 +16,7 @@ pytest.importorskip("playwright.sync_api")
 
 sys.path.insert(0, str(Path(__file__).parent))
 import sample
-from accessibility import on_all_screens, violations
+from accessibility import WIDTHS, on_all_screens, violations
 from served_ui import (  # noqa: F401  (fixtures)
     WITHOUT,
     Open,
@@ -139,6 +139,21 @@ def test_a_page_of_the_workbench(opened: Open, part: str) -> None:
     page = opened(part)
     page.wait_for_selector(PAGES[part], state="attached")
     assert on_all_screens(page) == []
+    assert (
+        page.evaluate("() => document.documentElement.scrollWidth") <= WIDTHS[-1]
+    )  # the last screen is the narrow one
+
+
+def test_a_plan_of_a_model(opened: Open) -> None:
+    page = opened("#/model/fitted.toml")
+    page.wait_for_selector(".figures[data-band]", state="attached")
+    page.locator(".planner > summary").click()
+    page.get_by_role("button", name="Find the cheapest").click()
+    page.wait_for_selector(".planner [data-drawn]", state="attached", timeout=60_000)
+    assert on_all_screens(page) == []
+    assert (
+        page.evaluate("() => document.documentElement.scrollWidth") <= WIDTHS[-1]
+    )  # on the narrow screen, that was the last
 
 
 @pytest.mark.parametrize("kind", REPORTS)

@@ -141,3 +141,20 @@ def test_runs_and_models_lead_to_each_other(opened: Open, fitted: str) -> None:
     banded(page)
     page.get_by_role("link", name="Models").first.click()
     page.get_by_text("measured.toml: fitted from measured").wait_for()
+
+
+def test_a_plan_explains_its_words_and_has_no_success_where_nothing_was_measured(opened: Open, fitted: str) -> None:
+    """One server of 0.01 s at 50/s takes 20 ms; two, which were never measured, take 10.7 ms."""
+    page = opened(fitted)
+    before = banded(page)
+    slide(page, "classes.user.rate_per_s", 50)
+    banded(page, before)
+    page.locator(".planner > summary").click()
+    page.get_by_label("objective").fill("mean < 15ms")
+    page.get_by_role("button", name="Find the cheapest").click()
+    page.locator(".planner .headline").get_by_text("no configuration within the measured range").wait_for()
+    assert page.locator(".planner .verdict.warn").count() == 1
+    page.get_by_text("What the words mean").click()
+    assert "numbers of the model that agree with the measurements" in page.locator(".planner .words-list").inner_text()
+    assert page.locator(".planner abbr[title]", has_text="draws").count() > 0
+    assert "of the mean over a long time" in page.locator(".planner").inner_text()

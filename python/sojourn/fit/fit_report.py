@@ -62,7 +62,9 @@ def model_section(fitted: FittedModel, runs: FitRuns, level: float = USUAL_LEVEL
     judged = fitted.validate(runs, level)
     load = next((name for name in LOADS if all(name in run.factors for run in runs.runs)), None)
     figures = tuple(_figures(fitted, runs, judged, load, level)) if load else ()
-    found = Text(f"{fitted.model.name or 'The model'}, fitted: {_values(fitted)}.")  # below: the figure is on the first screen
+    found = Text(
+        f"{fitted.model.name or 'The model'}, fitted: {_values(fitted)}."
+    )  # below: the figure is on the first screen
     return Section("Measured against predicted", f"{scores(judged, level)}.", (*figures, found, _table(judged, level)))
 
 

@@ -40,6 +40,8 @@ class AveragedPredictor(ModelPredictor):
     """`fitted` has alternatives. One that cannot be asked (it has no such path or metric) is left out, and `notes` say so; what was a
     factor of the runs and is none of a model changes nothing there."""
 
+    averages = True
+
     def __init__(self, fitted: FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
         super().__init__(fitted, vary)
         self.left_out: dict[str, str] = {}

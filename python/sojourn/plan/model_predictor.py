@@ -38,6 +38,8 @@ Settings = Mapping[str, Any]
 class ModelPredictor:
     """`vary`: names of what is varied, each with its values. Raises ModelError, InputError or FitError for what the model lacks."""
 
+    averages = False
+
     def __init__(self, it: Model | FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
         self.workers: Workers | None = None  # that solve; None: this process
         self.given = (it, dict(vary))

@@ -19,7 +19,7 @@ from sojourn.parallel import On, open_workers
 from sojourn.plan.choices import cheapest, front, least, regrets, shortlist
 from sojourn.plan.cost import Cost
 from sojourn.plan.load import Load
-from sojourn.plan.objective import Objective
+from sojourn.plan.objective import Objective, Quantity
 from sojourn.plan.plan_result import CheapestAtLoad, Plan, PlannedConfiguration, Step, TermValue
 from sojourn.plan.predictor import Predictor, predictor_of
 from sojourn.plan.staffing import SquareRootCheck
@@ -30,6 +30,7 @@ Flags = NDArray[np.bool_]
 MOST = 100_000  # configurations
 DRAWS = 200
 LEAST_LISTED = 20  # configurations that are asked for each draw
+LONG_RUN = "they are of the mean over a long time, those of predict of a new run, which varies more"
 DEFAULT_PRICE = 5.0  # of a missed objective, over the cost of the cheapest choice
 
 
@@ -113,11 +114,14 @@ class _Planning:
         columns = {name: np.array([one[name] for one in self.all]) for name in lists}
         self.cost = np.arange(float(len(self.all))) if cost is None else cost.of(columns)  # without: the order given
         self.levels = np.array([]) if self.load is None else self.load.levels
-        found = asked.values(self.all, self.levels, objective.quantities)
-        self.judged = objective.judge({q: v[0] for q, v in found.items()})  # C x L
-        self.worst = np.argmax(self.judged.violation, axis=1)
-        self.violation = self.judged.violation.max(axis=1)
-        self.met = np.asarray(self.judged.met.all(axis=1))
+        found = {q: v[0] for q, v in asked.values(self.all, self.levels, objective.quantities).items()}
+        self._judge(found)
+        drawn = self._values_of_draws() if asked.draws else None
+        if drawn is not None and asked.averages:  # a value is then the median of the mixture, as in predictions
+            for q, values in drawn[1].items():
+                middle = np.quantile(np.where(np.isnan(values), np.inf, values), 0.5, axis=0, method="inverted_cdf")
+                found[q][drawn[0]] = np.where(np.isfinite(middle), middle, np.nan)
+            self._judge(found)
         current = None if varied else asked.current_load()
         ends = [current] if load is None else [float(self.levels[0]), float(self.levels[-1])]
         within = [[asked.inside(one, at) for at in ends] for one in self.all]
@@ -126,13 +130,23 @@ class _Planning:
         base = cheapest(self.cost, self.met, -self.violation)
         usual = abs(float(self.cost[base if base is not None else int(np.argmax(self.cost))]))
         self.price = price or DEFAULT_PRICE * (usual or 1.0)
-        self.drawn = self._drawn() if asked.draws else None
+        self.drawn = None if drawn is None else self._drawn(*drawn)
 
-    def _drawn(self) -> _Drawn:
+    def _judge(self, found: Mapping[Quantity, Array]) -> None:
+        """`found`: C x L."""
+        self.judged = self.objective.judge(found)
+        self.worst = np.argmax(self.judged.violation, axis=1)
+        self.violation = self.judged.violation.max(axis=1)
+        self.met = np.asarray(self.judged.met.all(axis=1))
+
+    def _values_of_draws(self) -> tuple[NDArray[np.int64], dict[Quantity, Array]]:
+        """The listed configurations, and each quantity, draws x listed x levels."""
         draws = min(DRAWS, self.asked.draws)
         most = max(LEAST_LISTED, self.asked.affordable(self.objective.quantities) // (draws * max(1, len(self.levels))))
         listed = np.arange(len(self.all)) if len(self.all) <= most else shortlist(self.cost, self.violation, most)
-        found = self.asked.values([self.all[i] for i in listed], self.levels, self.objective.quantities, draws)
+        return listed, self.asked.values([self.all[i] for i in listed], self.levels, self.objective.quantities, draws)
+
+    def _drawn(self, listed: NDArray[np.int64], found: Mapping[Quantity, Array]) -> _Drawn:
         judged = self.objective.judge(found)  # D x C x L
         at = self.worst[listed][None, :, None]
         tail = [(1 - self.level) / 2, (1 + self.level) / 2]
@@ -261,7 +275,7 @@ class _Planning:
             price = "--miss-price" if self.given_price else "five times the cheapest choice; --miss-price changes it"
             yield (
                 f"{len(self.drawn.met)} draws of the fitted parameters and of the model's own "
-                f"error; intervals at {percent(self.level, 0)}"
+                f"error; intervals at {percent(self.level, 0)}; {LONG_RUN}"
             )
             if self.met.any() and self.priced:
                 yield f"in regret a missed objective counts {self.price:.4g} ({price})"

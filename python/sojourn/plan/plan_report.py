@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sojourn.plan.plan_result import Plan, PlannedConfiguration
+from sojourn.plan.plan_result import SURE, Plan, PlannedConfiguration
 from sojourn.report.document import Document, Figure, Section, Series, Table
 from sojourn.units import percent
 
 SHOWN = 20  # configurations
+FRONT = ("meets the objective", "meets it, but not for sure", "misses it")
 
 
 def plan_document(found: Plan) -> Document:
     """Verdict, front, notes."""
     front = found.pareto_front
-    drawn = (front_figure(found, front),) if front and found.cost_given else ()
+    drawn = (front_figure(front),) if front and found.cost_given else ()
     share = "draws that meet it" if found.draws else "meets the objective"
     columns = (
         "configuration",
@@ -47,12 +48,12 @@ def _row(one: PlannedConfiguration, cost_given: bool) -> tuple[str | float | Non
     return (one.name, *((one.cost,) if cost_given else ()), "; ".join(map(str, one.terms)), met, outside)
 
 
-def front_figure(found: Plan, front: Sequence[PlannedConfiguration]) -> Figure:
+def front_figure(front: Sequence[PlannedConfiguration]) -> Figure:
     """Cost against the first comparison of the objective: what meets it, and what does not; the limit as a line."""
     unit = {1.0: "ms", -1.0: "1/s"}.get(front[0].terms[0].dimension, "") if front else ""
     series = []
-    for name, met in (("meets the objective", True), ("misses it", False)):
-        own = [one for one in front if one.objective_met is met and first_value(one)[0] is not None]
+    for name in FRONT:
+        own = [one for one in front if _how_sure(one) == name and first_value(one)[0] is not None]
         if own:
             ys, low, high = zip(*(first_value(one) for one in own), strict=True)
             told = any(end is not None for end in low)
@@ -71,6 +72,12 @@ def front_figure(found: Plan, front: Sequence[PlannedConfiguration]) -> Figure:
         tuple(series),
         y_limits=(0.0, None),
     )
+
+
+def _how_sure(one: PlannedConfiguration) -> str:
+    if not one.objective_met:
+        return FRONT[2]
+    return FRONT[0] if (one.share_of_draws_that_meet_it or 1.0) >= SURE else FRONT[1]
 
 
 def first_value(one: PlannedConfiguration) -> tuple[float | None, float | None, float | None]:

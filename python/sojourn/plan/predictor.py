@@ -24,6 +24,7 @@ class Predictor(Protocol):
     """A model whose numbers are varied; `workers` solve, None: this process."""
 
     workers: Workers | None
+    averages: bool  # whether draws are those of several models
 
     def affordable(self, wanted: Sequence[Quantity]) -> int:
         """How many points it answers in a few seconds."""

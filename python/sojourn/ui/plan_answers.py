@@ -13,8 +13,13 @@ from sojourn.plan import Plan, PlannedConfiguration, plan
 from sojourn.plan.plan_report import first_value, front_figure
 from sojourn.ui.model_answers import factor_of, is_fitted, read_fitted, read_model, typed
 from sojourn.ui.model_figures import drawn
+from sojourn.units import percent
 
 MOST_CONFIGURATIONS = 400
+ABOUT = (
+    "Intervals at {} are of the mean over a long time. Those of the figures above are of a new run, which varies more, so that values "
+    "differ a little."
+)
 LOADS = ("rate_per_s", "users")
 Vary = Mapping[str, Sequence[float]]
 
@@ -32,10 +37,11 @@ def planned(
     front = list(found.pareto_front)
     if chosen is not None and chosen not in front:
         front.append(chosen)
-    figure = front_figure(found, front)
+    figure = front_figure(front)
     lines = [line for line in found.lines() if not line.startswith("one step: ")]
     return {
         "lines": lines, "steps": [line for line in found.lines() if line.startswith("one step: ")], "notes": list(found.notes),
+        "about": "" if not found.draws else ABOUT.format(percent(found.level, 0)), "configurations": found.configurations,
         "chosen": None if chosen is None else front.index(chosen),
         "front": [_point(one, vary) for one in front],
         "figures": drawn([figure], width_px),

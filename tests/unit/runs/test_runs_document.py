@@ -133,7 +133,10 @@ def test_measured_against_predicted(runs: Path) -> None:
     assert any("demands_s.cpu.user" in block.markdown for block in section.blocks if isinstance(block, Text))
     assert len(next(b for b in section.blocks if isinstance(b, Table)).rows) == 8
     sections = [s.title for s in runs_document(run_folders([runs]), section).sections]
-    assert sections[:2] == ["Measured against predicted", "What was measured"]  # the curve with its interval comes first
+    assert sections[:2] == [
+        "Measured against predicted",
+        "What was measured",
+    ]  # the curve with its interval comes first
 
 
 def test_errors_over_time(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ pytest.importorskip("starlette")
 from ui_folder import MM1
 
 from sojourn.errors import InputError, SojournError
+from sojourn.plan import PlannedConfiguration
+from sojourn.plan.plan_report import front_figure
+from sojourn.plan.plan_result import TermValue
 from sojourn.ui.plan_answers import planned
 
 SERVERS, RATE = "stations.cpu.servers", {"classes.user.rate_per_s": 150.0}
@@ -46,3 +49,16 @@ def test_bad_questions_are_named(vary: dict[str, list[float]], objective: str, c
         planned(MM1, "one.toml", {}, vary, objective, cost, 700)
     assert names in str(told.value)
     assert isinstance(told.value, InputError) or told.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("met", "share", "name"),
+    [
+        (True, 0.9, "meets the objective"), (True, None, "meets the objective"), (True, 0.62, "meets it, but not for sure"),
+        (False, 0.4, "misses it"),
+    ],
+)  # fmt: skip
+def test_what_is_met_in_too_few_draws_is_not_called_a_success(met: bool, share: float | None, name: str) -> None:
+    term = TermValue("mean < 4ms", "mean", 1.0, 0.003 if met else 0.005, None, None)
+    one = PlannedConfiguration({"servers": 2}, 2.0, met, 0.0, (term,), share, None, None, True)
+    assert front_figure([one]).series[0].name == name

@@ -5,6 +5,7 @@ import {el, errorBox, say} from "./dom.js";
 import {percent, plain, quantity} from "./numbers.js";
 import {factorOf} from "./copied.js";
 import {quoted} from "./compare.js";
+import {explained, listed} from "./words.js";
 
 const PLACES = 2; // numbers that may be varied together
 
@@ -102,27 +103,35 @@ export class Planner {
   }
 
   told(found, question) {
-    const [first, ...rest] = found.lines;
-    const fold = (title, list) => list.length > 0 && el("details", {}, el("summary", {}, title), el("ul", {}, list.map(line => el("li", {}, line))));
+    const [first, ...rest] = found.lines, used = new Set(), line = text => explained(text, used);
+    const fold = (title, list) => list.length > 0 && el("details", {}, el("summary", {}, title), el("ul", {}, list.map(text => el("li", {}, line(text)))));
     const charts = found.figures.map(figure => {
       const chart = new Chart("Cost and objective: choose a point, and the sliders show it", datum => this.pick(found, datum));
       chart.draw(figure);
       return chart.element;
     });
-    const best = found.front[found.chosen], sure = best?.met && best.inside !== false && (best.share_of_draws ?? 1) >= 0.9;
-    return [el("section", {class: sure ? "verdict" : "verdict warn", "aria-label": "Plan"}, el("p", {class: "headline"}, first), rest.length > 0 && el("ul", {}, rest.map(line => el("li", {}, line)))),
-      charts, this.table(found), fold("One step more or less", found.steps), fold("How it was found", found.notes),
-      el("pre", {tabindex: 0}, this.command(question))];
+    const best = found.front[found.chosen], good = best?.met && best.inside !== false && sure(best);
+    const parts = [el("section", {class: good ? "verdict" : "verdict warn", "aria-label": "Plan"}, el("p", {class: "headline"}, line(first)), rest.length > 0 && el("ul", {}, rest.map(text => el("li", {}, line(text))))),
+      this.unsettled(question), found.about && el("p", {class: "note"}, found.about),
+      charts, this.table(found), fold("One step more or less", found.steps), fold("How it was found", found.notes)];
+    return [...parts, listed(used), el("pre", {tabindex: 0}, this.command(question))];
+  }
+
+  // What the runs do not tell of the number that is varied
+  unsettled({vary}) {
+    const {numbers, averaged} = this.page.model, open = numbers.filter(one => one.path in vary && averaged?.[one.path]);
+    return open.map(one => el("p", {class: "note"}, `The runs do not tell how many ${one.label} there are now: ${averaged[one.path].map(([value, weight]) => `${plain(value)} (weight ${weight.toFixed(2)})`).join(" or ")}. The share of the draws depends on it. Whoever knows the number gives a model with it to `, el("code", {}, "sojourn fit --model"), "."));
   }
 
   table(found) {
     this.shown = found.front.map((one, k) => el("button", {type: "button", "aria-pressed": "false", onclick: () => this.show(found, k)}, "show"));
-    const heads = ["", ...Object.keys(found.front[0]?.settings ?? {}).map(path => this.page.model.numbers.find(one => one.path === path)?.label ?? path), "cost", "objective", "met", found.front[0]?.share_of_draws != null && "of the draws"].filter(head => head !== false);
+    const heads = ["", ...Object.keys(found.front[0]?.settings ?? {}).map(path => this.page.model.numbers.find(one => one.path === path)?.label ?? path), "cost", "objective", "meets it", found.front[0]?.share_of_draws != null && "of the draws"].filter(head => head !== false);
     const rows = found.front.map((one, k) => el("tr", {class: k === found.chosen ? "chosen" : null}, el("td", {}, this.shown[k]),
       Object.entries(one.settings).map(([path, value]) => el("td", {class: "number"}, quantity(value, this.page.model.numbers.find(n => n.path === path)?.unit))),
-      el("td", {class: "number"}, plain(one.cost)), el("td", {}, one.terms.join("; ")), el("td", {class: one.met ? "good" : "bad"}, one.met ? "yes" : "no", one.inside === false && " (beyond what was measured)"),
+      el("td", {class: "number"}, plain(one.cost)), el("td", {}, one.terms.join("; ")), el("td", {class: !one.met ? "bad" : sure(one) ? "good" : null}, !one.met ? "no" : sure(one) ? "yes" : "not for sure", one.inside === false && " (beyond what was measured)"),
       one.share_of_draws != null && el("td", {class: "number"}, percent(one.share_of_draws))));
     return el("div", {class: "table", tabindex: 0, role: "region", "aria-label": "front of the plan"}, el("table", {},
+      el("caption", {}, el("span", {}, `${found.front.length} of ${found.configurations} configurations: no other is better in everything`)),
       el("thead", {}, el("tr", {}, heads.map(head => (head ? el("th", {scope: "col"}, head) : el("td"))))), el("tbody", {}, rows)));
   }
 
@@ -148,5 +157,6 @@ export class Planner {
   }
 }
 
+const sure = one => (one.share_of_draws ?? 1) >= 0.9;
 const LOADS = ["rate_per_s", "users"];
 const plain6 = value => String(Number(Number(value).toPrecision(6)));
