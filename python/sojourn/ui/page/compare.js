@@ -25,7 +25,7 @@ export async function comparePage(folder, names, current) {
   else main.append(el("section", {class: `verdict ${verdict.verdict.replace(" ", "-")}`, "aria-label": "Verdict"},
     el("p", {class: "headline"}, verdict.lines[0]), el("ul", {}, verdict.lines.slice(1).map(line => el("li", {}, line)))));
   if (two && verdict.verdict === "cannot tell") main.append(...wider(folder, a[0], b[0]));
-  if (!verdict.error) main.append(table(verdict.columns[3].replace("against", "beside"), verdict.columns, verdict.rows));
+  if (!verdict.error) main.append(table(verdict.columns[3].replace("against", "beside"), verdict.columns, verdict.rows, [false, true, true]));
   for (const figure of verdict.figures ?? []) {
     const chart = new Chart(figure.title);
     main.append(chart.element);
@@ -54,7 +54,7 @@ const loadOf = row => (row.users ? `${plain(row.load)} users` : perSecond(row.lo
 
 function all(rows, name) {
   const cells = row => (row.error ? [row.name, row.error.value, "", "", "", ""] : [link(at("run", row.name), row.name.split("/").pop()), loadOf(row), perSecond(row.throughput_per_s), seconds(row.response_s), seconds(row.p99_s), row.valid ? "yes" : "no"]);
-  return table(name, ["run", "load", "throughput", "mean", "p99", "valid"], rows.map(cells));
+  return table(name, ["run", "load", "throughput", "mean", "p99", "valid"], rows.map(cells), [false, true, true, true, true]);
 }
 
 function side(row, name) {
