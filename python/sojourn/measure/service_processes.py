@@ -41,6 +41,16 @@ class ServiceProcesses:
                 may |= os.sched_getaffinity(thread)
         return sorted(may & os.sched_getaffinity(0))
 
+    def pinned_cores(self) -> tuple[int, ...]:
+        """Those of `may_use` that single threads are kept to while others may use more; empty where there are no such threads.
+        Threads that are pinned serve; one that is not, such as the one that started them, goes where there is room."""
+        pins: set[int] = set()
+        for thread in (thread for pid in self.now().pids for thread in threads_of(pid)):
+            with suppress(OSError):
+                own = os.sched_getaffinity(thread)
+                pins |= own if own < set(self.may_use) else set()
+        return tuple(sorted(pins))
+
     def told(self) -> str:
         """What is said of processes that were found; "" of those that somebody named."""
         if not self.found:

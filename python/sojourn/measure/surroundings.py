@@ -17,7 +17,7 @@ def surroundings(
     service: ServiceProcesses, placement: Mapping[str, Any], conditions: Mapping[str, Any] | None = None, lanes: int = 1
 ) -> tuple[RunEnvironment, WatchedResources]:
     """Who belongs to the run now, and where its generator of so many lanes is kept; `placement` and `conditions` for its manifest."""
-    watched, client = service.now(), client_cores(service.may_use, lanes)
+    watched, client = service.now(), client_cores(service.pinned_cores() or service.may_use, lanes)
     manifest: dict[str, Any] = {"placement": {**placement, "client": list(client)}}
     if conditions is not None:
         manifest["conditions"] = dict(conditions)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.measure.service_processes import service_processes
+from sojourn.measure.service_processes import ServiceProcesses, service_processes
 from sojourn.runs.watched_resources import WatchedResources
 
 LAUNCHER = f"{sys.executable} -c 'import time; print(1, flush=True); time.sleep(60)' & wait"
@@ -74,3 +74,15 @@ def test_of_what_was_found_nothing_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         service = service_processes(None, load(server.getsockname()[1]))
         service.check({f"process {os.getpid()}": 0.0})
+
+
+def test_pinned_threads_say_where_a_service_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first thread may use all, its two workers a core each."""
+    cores = {1: {0, 1, 2, 3}, 2: {0}, 3: {2}}
+    monkeypatch.setattr("sojourn.measure.service_processes.threads_of", lambda pid: list(cores))
+    monkeypatch.setattr("sojourn.measure.service_processes.service_tree", lambda pids: pids)
+    monkeypatch.setattr(os, "sched_getaffinity", cores.__getitem__)
+    service = ServiceProcesses(WatchedResources(pids=(1,)), may_use=(0, 1, 2, 3))
+    assert service.pinned_cores() == (0, 2)
+    cores[2] = cores[3] = cores[1]
+    assert service.pinned_cores() == ()
