@@ -7,7 +7,8 @@ other_services.py (`--others`), which nobody had fitted before. A closed loop of
 given to no fit. Runs at 14, 22, 31 and 40 % of that are fitted, by `auto` and by the model that stands here; both predictions, of 60
 and 80 %, are on disk (predicted-*.json) before those two runs. FOLDER/raw.csv gets the rows of a service as soon as it is done; one that
 has rows is left out, so that the same command goes on, and none is begun that may not end within --seconds. Some 75 s a service, on a
-machine that should do nothing else. `--summary FOLDER`: only the table.
+machine that should do nothing else. `--summary FOLDER`: only the table. `--refit FOLDER`: the runs of an earlier call, fitted by `auto` again
+beside it, which may be done on a machine that does something else: what a rule does that was not chosen by these runs.
 """
 
 from __future__ import annotations
@@ -86,13 +87,29 @@ def run(name: str, out: Path) -> list[Row]:
         (folder / "own.toml").write_text(MODELS[name])
         told = {model: _predicted(folder, model, later) for model in ("auto", "own")}
         done = sj.measure(url, folder / "later", rates_per_s=later, duration_s=LATER_S, **load)
+    return _rows(name, told, full, dict(zip(later, done, strict=True)))
+
+
+def _rows(name: str, told: dict[str, list[Row]], full: float, later: dict[float, sj.RunFolder]) -> list[Row]:
+    """Each model's predictions beside what came."""
     found = [_row(name, model, "saturation_rate", 0.0, rows, full, True) for model, rows in told.items()]
-    for rate, one in zip(later, done, strict=True):
+    for rate, one in later.items():
         value = float(one.metrics().value("response_time"))
         found += [
             _row(name, model, "response_time", rate, rows, value, one.manifest["valid"]) for model, rows in told.items()
         ]
     return found
+
+
+def refit(name: str, before: Path, out: Path) -> list[Row]:
+    """Of runs that are there."""
+    folder = out / name
+    shutil.copytree(before / name / "runs", folder / "runs", dirs_exist_ok=True)
+    (closed,) = (sj.RunFolder.open(path.parent) for path in (before / name / "full").glob("*/manifest.json"))
+    runs = [sj.RunFolder.open(path.parent) for path in (before / name / "later").glob("*/manifest.json")]
+    later = {float(run.manifest["factors"]["rate_per_s"]): run for run in runs}
+    told = {"auto": _predicted(folder, "auto", list(later))}
+    return _rows(name, told, float(closed.metrics().value("throughput")), later)
 
 
 def _predicted(folder: Path, model: str, rates: list[float]) -> list[Row]:
@@ -148,7 +165,7 @@ def summary(frame: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def main(names: list[str], out: Path, seconds: float) -> None:
+def main(names: list[str], out: Path, seconds: float, before: Path | None = None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     file, end_s = out / "raw.csv", time.monotonic() + seconds
     found = pl.read_csv(file, infer_schema_length=None).to_dicts() if file.exists() else []
@@ -160,7 +177,7 @@ def main(names: list[str], out: Path, seconds: float) -> None:
             break
         began = time.monotonic()
         try:
-            found += run(name, out)
+            found += refit(name, before, out) if before else run(name, out)
         except (SojournError, OSError, subprocess.SubprocessError) as error:
             print(f"{name}: {error}", flush=True)
             continue
@@ -176,6 +193,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=float, default=900.0, help="for all together")
     parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
+    parser.add_argument("--refit", type=Path, help="a folder with the runs of an earlier call")
     parser.add_argument("--others", action="store_true", help="those of other_services.py")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the service ends, too
@@ -183,4 +201,4 @@ if __name__ == "__main__":
         print(summary(pl.read_csv((given.summary or Path()) / "raw.csv", infer_schema_length=None)))
     else:
         names = given.names or [name for name in MODELS if (name in OTHERS) is given.others]
-        main(names, given.out.resolve(), given.seconds)
+        main(names, given.out.resolve(), given.seconds, given.refit)
