@@ -7,8 +7,8 @@ other_services.py (`--others`), which nobody had fitted before. A closed loop of
 given to no fit. Runs at 14, 22, 31 and 40 % of that are fitted, by `auto` and by the model that stands here; both predictions, of 60
 and 80 %, are on disk (predicted-*.json) before those two runs. FOLDER/raw.csv gets the rows of a service as soon as it is done; one that
 has rows is left out, so that the same command goes on, and none is begun that may not end within --seconds. Some 75 s a service, on a
-machine that should do nothing else. `--summary FOLDER`: only the table. `--refit FOLDER`: the runs of an earlier call, fitted by `auto` again
-beside it, which may be done on a machine that does something else: what a rule does that was not chosen by these runs.
+machine that should do nothing else. `--summary FOLDER`: only the table. `--refit FOLDER`: the runs of an earlier call, fitted by `auto`
+again, which may be done on a machine that does something else: what a rule does that was not chosen by these runs.
 """
 
 from __future__ import annotations
