@@ -11,7 +11,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -58,6 +59,24 @@ def describe(folder: Path, peers: Peers) -> None:
     versions = {peer: version() for peer, version in peers.items()}
     machine = {"kernel": platform.release(), "cores": os.cpu_count(), **versions}
     (folder / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
+
+
+@contextmanager
+def version_of(folder: str | None) -> Iterator[None]:
+    """Processes that begin meanwhile have the packages in FOLDER/python and FOLDER/cases; None: these here.
+
+    `git archive COMMIT python cases | tar x -C FOLDER`, and the native modules of that commit beside them.
+    """
+    path = os.environ.get("PYTHONPATH")
+    if folder:
+        os.environ["PYTHONPATH"] = f"{folder}/python:{folder}/cases"
+    try:
+        yield
+    finally:
+        if folder:
+            os.environ.pop("PYTHONPATH")
+        if folder and path is not None:
+            os.environ["PYTHONPATH"] = path
 
 
 def cpu_s(pid: int) -> float:

@@ -1,6 +1,10 @@
-"""CPU time an operation of the proxy's process, beside nutcracker doing what it can do of the same.
+"""CPU time an operation of the proxy's process, beside nutcracker and memcached's own proxy doing what they can of the same.
 
     python benches/kv/run.py proxy
+    BEFORE=FOLDER python benches/kv/run.py proxy     # also a version of before (record.version_of)
+
+nutcracker is Debian's package. memcached's proxy is memcached built with `./configure --enable-proxy` (Debian's binary is not),
+`MEMCACHED_PROXY` says where; what is not there is left out.
 
 Closed loop of 16 connections, values of 1 KB, each cell for some seconds, alternated, medians of 5 rounds. Each proxy
 has one serving thread (staged: its network thread and 8 workers). Results go to benches/kv/proxy/DATE.
@@ -19,30 +23,31 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from record import cpu_s
+from record import cpu_s, version_of
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
 from sojourn_cases.common.memcached import Memcached, free_port, version
-from sojourn_cases.kv.middleware.kv_proxy import KvProxy, ProxyOptions
 
 HERE = Path(__file__).resolve().parent
-ROUNDS, SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 5, 2.0, 16, 1000, 1024
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 2.0, 16, 1000, 1024
 Row = dict[str, float | str | int]
 # operation → weights of sets and gets, keys of a get
 OPERATIONS = {"get": (0, 1, None), "set": (1, 0, None), "multi-get of 6": (0, 1, 6)}
+NUTCRACKER, OWN, BEFORE = "nutcracker", "memcached's proxy", "staged, before"
+STAGED = ("staged", "staged, one at a time", BEFORE)
 CELLS = [
-    ("nutcracker", 1, "get"),
-    ("direct", 1, "get"),
-    ("nutcracker", 1, "set"),
-    ("direct", 1, "set"),
-    ("direct", 3, "set"),
-    ("direct", 3, "get"),
-    ("nutcracker", 1, "multi-get of 6"),
-    ("direct", 1, "multi-get of 6"),
-    ("staged", 1, "get"),
-    ("staged", 3, "set"),
-]
+    (NUTCRACKER, 1, "get"), ("direct", 1, "get"), *((name, 1, "get") for name in STAGED),
+    (NUTCRACKER, 1, "set"), ("direct", 1, "set"), *((name, 1, "set") for name in STAGED),
+    (OWN, 3, "set"), ("direct", 3, "set"), *((name, 3, "set") for name in STAGED),
+    (NUTCRACKER, 1, "multi-get of 6"), ("direct", 1, "multi-get of 6"), ("staged", 1, "multi-get of 6"),
+]  # fmt: skip
+
+
+def peer(count: int, operation: str) -> tuple[str, int, str]:
+    """Whom a cell is compared with."""
+    return (NUTCRACKER if count == 1 else OWN, count, operation)
 
 
 @contextmanager
@@ -68,14 +73,45 @@ def nutcracker(server: Memcached, folder: Path) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def ours(design: str, servers: list[Memcached]) -> Iterator[tuple[str, int]]:
-    addresses = tuple(server.address for server in servers)
-    proxy = KvProxy(ProxyOptions(listen="127.0.0.1:0", servers=addresses, design=design, workers=8))
+def memcached_proxy(program: str, servers: list[Memcached], folder: Path) -> Iterator[tuple[str, int]]:
+    """A set goes to all servers, and its answer is the first that is no success."""
+    port, lua = free_port("127.0.0.1"), folder / "proxy.lua"
+    places = [server.address.rsplit(":", 1) for server in servers]
+    backends = "\n".join(f'  b{k} = mcp.backend("b{k}", "{host}", {at})' for k, (host, at) in enumerate(places))
+    pools = ", ".join(f"mcp.pool({{b{k}}})" for k in range(len(servers)))
+    lua.write_text(f"""function mcp_config_pools(old)
+{backends}
+  return {{ {pools} }}
+end
+function mcp_config_routes(pools)
+  mcp.attach(mcp.CMD_SET, function(r)
+    local answers = mcp.await(r, pools, #pools)
+    for i = 1, #pools do if not answers[i]:ok() then return answers[i] end end
+    return answers[1]
+  end)
+end
+""")
+    user = ["-u", "root"] if os.getuid() == 0 else []
+    command = [program, *user, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-t", "1", "-o", f"proxy_config={lua}"]
+    process = subprocess.Popen(command)
     try:
-        yield proxy.url, proxy.pid
-        proxy.stop()
+        time.sleep(0.5)
+        yield f"memcached://127.0.0.1:{port}", process.pid
     finally:
-        proxy.close()
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def ours(name: str, servers: list[Memcached]) -> Iterator[tuple[str, int]]:
+    config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], "workers": 8}
+    config |= {"design": name.split(",")[0]} | ({"batch": 1} if name.endswith("one at a time") else {})
+    with version_of(os.environ["BEFORE"] if name == BEFORE else None):
+        worker = WorkerProcess("kv-proxy", {"kv-proxy": config})
+    try:
+        yield f"memcached://{worker.ready(20.0)['address']}", worker.process.pid
+    finally:
+        worker.close()
 
 
 def load(url: str, operation: str, seconds: float, populate: bool) -> dict[str, float]:
@@ -102,10 +138,13 @@ def measure() -> list[Row]:
             load(f"memcached://{server.address}", "get", 0.1, True)
         proxies: dict[tuple[str, int], tuple[str, int]] = {}
         for count in (1, 3):
-            for design in ("direct", "staged"):
-                proxies[design, count] = stack.enter_context(ours(design, servers[:count]))
-        if shutil.which("nutcracker"):
-            proxies["nutcracker", 1] = stack.enter_context(nutcracker(servers[0], Path(folder)))
+            for name in ("direct", *STAGED):
+                if name != BEFORE or os.environ.get("BEFORE"):
+                    proxies[name, count] = stack.enter_context(ours(name, servers[:count]))
+        if shutil.which(NUTCRACKER):
+            proxies[NUTCRACKER, 1] = stack.enter_context(nutcracker(servers[0], Path(folder)))
+        if program := os.environ.get("MEMCACHED_PROXY"):
+            proxies[OWN, 3] = stack.enter_context(memcached_proxy(program, servers, Path(folder)))
         for round_ in range(ROUNDS):
             for name, count, operation in CELLS:
                 if (name, count) not in proxies:
@@ -122,7 +161,7 @@ def measure() -> list[Row]:
 
 
 def summary(rows: list[Row]) -> str:
-    """Medians by cell, and each against nutcracker's on one server."""
+    """Medians by cell, and each against its peer's."""
     figures = ("cpu_us", "per_s", "p50_ms", "p99_ms")
     medians = {
         cell: {
@@ -136,11 +175,11 @@ def summary(rows: list[Row]) -> str:
         f"# Proxies before {version()}", "",
         f"Medians of {ROUNDS} rounds of {SECONDS:g} s, alternated; closed loop of {CONNECTIONS} connections, values of "
         f"{VALUE_BYTES} bytes. `cpu_us` is CPU time of the proxy's process an operation; the ratio is to nutcracker's on "
-        "one server for the same operation. raw.csv has each round.", "",
+        "one server, and to memcached's own proxy's on three, for the same operation. raw.csv has each round.", "",
         "| proxy | servers | operation | cpu_us | ratio | per_s | p50_ms | p99_ms |", "|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     for (name, count, operation), found in medians.items():
-        base = medians.get(("nutcracker", 1, operation))
+        base = medians.get(peer(count, operation))
         ratio = f"{found['cpu_us'] / base['cpu_us']:.2f}" if base else "-"
         lines.append(
             f"| {name} | {count} | {operation} | {found['cpu_us']:.2f} | {ratio} | {found['per_s']:.0f} | "

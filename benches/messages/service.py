@@ -118,8 +118,27 @@ def loaded(database: Postgres, service: MessageService, clients: int, seconds: f
     )
 
 
-def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -> Seen:
-    """The same statements in the same parts by pgbench, prepared, over the same socket."""
+@contextmanager
+def relay(database: Postgres) -> Iterator[tuple[str, int]]:
+    """The bare relay before the database: the folder of its socket, its process."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        source, program, name = Path(__file__).with_name("bare_relay.c"), f"{folder}/bare_relay", ".s.PGSQL.5432"
+        subprocess.run(["cc", "-O2", "-o", program, source], check=True)
+        process = subprocess.Popen([program, f"{folder}/{name}", f"{database.place}/{name}"])
+        try:
+            while not Path(folder, name).exists():
+                time.sleep(0.01)
+            yield folder, process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def pgbench(
+    database: Postgres, clients: int, seconds: float, durability: str, through: tuple[str, int] | None = None
+) -> Seen:
+    """The same statements in the same parts by pgbench, prepared, over the same socket, or `through` a relay."""
+    place, between = through or (str(database.place), None)
     with tempfile.TemporaryDirectory() as folder:
         name = f"'{QUEUE}'::text"
         scripts = {
@@ -131,11 +150,12 @@ def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -
         commit = "on" if durability == "full" else "off"
         command = [
             programs() / "pgbench", "--no-vacuum", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(seconds),
-            "-h", str(database.place), "-U", "sojourn", "-D", f"body={'x' * BODY_BYTES}", "-f", f"{folder}/put.sql@1",
+            "-h", place, "-U", "sojourn", "-D", f"body={'x' * BODY_BYTES}", "-f", f"{folder}/put.sql@1",
             "-f", f"{folder}/take.sql@1", "-l", f"--log-prefix={folder}/log", "--sampling-rate=0.2", "sojourn",
         ]  # fmt: skip
         settle(database)
         before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
+        between_before = cpu_s(between) if between else 0.0
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder, check=False,
             env={"PGOPTIONS": f"{message_settings()} -c synchronous_commit={commit}", "LC_ALL": "C"},
@@ -144,8 +164,10 @@ def pgbench(database: Postgres, clients: int, seconds: float, durability: str) -
         settle(database)
         after, database_used = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database) - database_before
         client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        between_s = cpu_s(between) - between_before if between else 0.0
         found = re.search(r"transactions actually processed: (\d+)", done.stdout)
         assert found, done.stdout
         times_ms = [int(line.split()[2]) / 1e3 for log in Path(folder).glob("log*") for line in log.open()]
     cuts = statistics.quantiles(times_ms, n=100)
-    return Seen(int(found[1]), statistics.median(times_ms), cuts[98], database_s=database_used, client_s=client)
+    used = {"service_s": between_s, "database_s": database_used, "client_s": client}
+    return Seen(int(found[1]), statistics.median(times_ms), cuts[98], **used)

@@ -1,6 +1,7 @@
 """Puts and takes of one message: the service beside pgbench with the same statements on the same server.
 
     python benches/messages/run.py speed
+    BEFORE=FOLDER CONNECTIONS=10 python benches/messages/run.py speed   # also a version of before (record.version_of); those cells
 
 One queue, messages of 200 bytes, puts and takes in equal parts, and enough messages before each run that no take finds
 nothing. The service has as many workers and connections as pgbench has; its clients are as many, and once twice as many:
@@ -14,21 +15,24 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
-from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, serving
+from record import version_of
+from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, relay, serving
 
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.messages.disk_flush_time import flush_s
 
-ROUNDS, SECONDS, STORED = 5, 3, 5000
+ROUNDS, SECONDS, STORED = int(os.environ.get("ROUNDS", "5")), 3, 5000
 DURABILITY = ("full", "off")
 # connections, tool, clients
-EVENTS, THREADS, BATCH = "event-driven", "threaded", "batch"
+EVENTS, THREADS, BATCH, RELAY = "event-driven", "threaded", "batch", "pgbench through a bare relay"
+BEFORE = ", before"
 CELLS = (
-    (1, "pgbench", 1), (1, EVENTS, 1), (1, EVENTS, 2), (10, "pgbench", 10), (10, EVENTS, 10), (10, EVENTS, 20),
+    (1, "pgbench", 1), (1, EVENTS, 1), (1, EVENTS, 2), (10, "pgbench", 10), (10, RELAY, 10), (10, EVENTS, 10), (10, EVENTS, 20),
     (10, THREADS, 10), (10, THREADS, 20), (30, "pgbench", 30), (30, EVENTS, 30), (30, EVENTS, 60), (30, THREADS, 60),
-    (30, BATCH, 30),
+    (10, BATCH, 20), (30, BATCH, 30),
 )  # fmt: skip
 FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "database_us", "client_us")
 
@@ -37,12 +41,31 @@ def run(database: Postgres, connections: int, tool: str, clients: int, durabilit
     fill(database, STORED)
     if tool == "pgbench":
         return pgbench(database, connections, SECONDS, durability)
-    design: dict[str, Any] = {"batch": True} if tool == BATCH else {"design": tool}
-    with serving(database, workers=connections, connections=connections, durability=durability, **design) as service:
+    if tool == RELAY:
+        with relay(database) as through:
+            return pgbench(database, connections, SECONDS, durability, through)
+    name = tool.removesuffix(BEFORE)
+    design: dict[str, Any] = {"batch": True} if name == BATCH else {"design": name}
+    with ExitStack() as stack:
+        with version_of(None if name == tool else os.environ["BEFORE"]):
+            options = {"workers": connections, "connections": connections, "durability": durability, **design}
+            service = stack.enter_context(serving(database, **options))
         return loaded(database, service, clients, SECONDS)
 
 
-def measure(cells: Sequence[tuple[int, str, int]] = CELLS, durabilities: Sequence[str] = DURABILITY) -> list[Row]:
+def chosen() -> list[tuple[int, str, int]]:
+    """The cells, those of `CONNECTIONS` alone where it is said, each also of before where `BEFORE` says where that is."""
+    wanted = os.environ.get("CONNECTIONS")
+    cells = [cell for cell in CELLS if wanted in (None, str(cell[0]))]
+    return [
+        (connections, tool + version, clients)
+        for connections, tool, clients in cells
+        for version in ("", BEFORE)
+        if not version or (os.environ.get("BEFORE") and tool not in ("pgbench", RELAY))
+    ]
+
+
+def measure(cells: Sequence[tuple[int, str, int]] | None = None, durabilities: Sequence[str] = DURABILITY) -> list[Row]:
     """Rows of all rounds, the cells alternated."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
@@ -53,7 +76,7 @@ def measure(cells: Sequence[tuple[int, str, int]] = CELLS, durabilities: Sequenc
             flush_us = 1e6 * flush_s(database.data)
             for round_ in range(ROUNDS):
                 for durability in durabilities:
-                    for connections, tool, clients in cells:
+                    for connections, tool, clients in cells or chosen():
                         seen = run(database, connections, tool, clients, durability)
                         row: Row = {"round": round_, "durability": durability, "connections": connections}
                         row |= {"tool": tool, "clients": clients}

@@ -82,12 +82,14 @@ impl<'a> NetworkThread<'a> {
     pub fn run(mut self) -> Result<Histograms, ServeError> {
         self.stats.begin();
         let mut events = Events::with_capacity(EVENTS);
-        let (mut swept, mut awake, mut arrivals) = (0, now(), 0);
+        let (mut swept, mut awake, mut arrivals, batch) = (0, now(), 0, self.shared.config.batch);
         loop {
             self.stats.busy_ns.add(now() - awake);
             let patience = if self.ready.is_empty() { TICK } else { Duration::ZERO };
-            // Whoever shares this core goes first: what it sends meanwhile is read, and handed over, with one waking up.
-            if self.ready.is_empty()
+            // Whoever shares this core goes first: what it sends meanwhile is read, and handed over, with one waking up. Where each
+            // request wakes a worker all the same, it costs more than it saves.
+            if batch > 1
+                && self.ready.is_empty()
                 && std::mem::replace(&mut arrivals, self.stats.arrivals.get()) != arrivals
             {
                 std::thread::yield_now();
@@ -101,7 +103,6 @@ impl<'a> NetworkThread<'a> {
             }
             self.now = awake;
             events.iter().for_each(|event| self.on_event(event));
-            let batch = self.shared.config.batch;
             for turn in 1..=self.ready.len() {
                 self.ready.pop().into_iter().for_each(|index| self.take_turn(index));
                 if turn % batch == 0 {
