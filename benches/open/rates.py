@@ -109,8 +109,8 @@ def summary(rows: list[Row]) -> str:
     lines = [
         f"# {RATE} requests/s", "",
         f"Medians of {ROUNDS} rounds of {SECONDS} s, alternated; {CONNECTIONS} connections, Poisson arrivals (oha: even ones). Times are "
-        "from when a request was due to its answer's last byte. `cpu_us` is CPU time a request: of the sending thread (sojourn), of the process "
-        "(the others). raw.csv has each round.", "",
+        "from when a request was due to its answer's last byte. `cpu_us` is CPU time a request: of the sending thread (sojourn), of the "
+        "process (the others). raw.csv has each round.", "",
         "| tool | p50_ms | p99_ms | cpu_us | answered_per_s | p99_ms of the rounds |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     for tool in dict.fromkeys(str(row["tool"]) for row in rows):
