@@ -16,7 +16,7 @@ from sojourn.fit.model_weights import RankedModels
 from sojourn.units import percent
 
 Array = NDArray[np.float64]
-NO_EXTRAPOLATION = "do not extrapolate"  # in the sentence of a fit that is not good
+NO_EXTRAPOLATION = "do not extrapolate"  # in each sentence of a fit that is not good
 FAR = 1.3  # rates of saturation whose ratio is more are far apart
 POOR = 0.15  # median error of response times left out, beyond which no model is called good
 MOST_TOLD = 4  # models with their errors
@@ -56,7 +56,7 @@ def _words(errors: Mapping[str, Array], found: RankedModels, good: bool) -> list
     alone = len(errors) == 1
     head = f"{found.chosen}: {'the only model' if alone else f'best of {len(errors)} models'}{tie if more else ''}"
     if not good:
-        several = f"none of {len(errors)} models fits, {NO_EXTRAPOLATION}; the nearest is {found.chosen}"
+        several = f"none of {len(errors)} models fits, do not extrapolate; the nearest is {found.chosen}"
         head = f"{found.chosen}: the only model, and it does not fit, {NO_EXTRAPOLATION}" if alone else several
     return [head, *lines]
 
