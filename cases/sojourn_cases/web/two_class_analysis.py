@@ -61,7 +61,8 @@ def two_class(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, An
 
 def analysed(web: FinishedWebStudy, options: Mapping[str, Any]) -> Analysis:
     """The same, of what was read."""
-    lines = [_demands(web, part) for part in web.of(TRAINING)]
+    # A guest keeps its own account of a page to itself: nothing is known of it then.
+    lines = [_demands(web, part) for part in web.of(TRAINING) if part.known.interrupt_s or part.known.page_s]
     if not web.model.fitted.models_of_other_runs:
         lines += [f"bottleneck ({part.name}): {observed_bottleneck(part)}" for part in web.parts if part.seen]
     lines.append(
