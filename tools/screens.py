@@ -156,7 +156,7 @@ def made(folder: Path) -> dict[str, Path]:
     said("design", "analyse", plan / "runs.csv", "--response", "throughput", "--out", found["design"])
     shares = [f"{0.95 if k % 2 else 0.2},{0.2 if k % 2 else 0.95}" for k in range(600)]
     (plan / "shares.csv").write_text("\n".join(["app,db", *shares]))
-    which = ("--resource-a", "app", "--resource-b", "db", "--interval", "100ms")
+    which = ("--resource-a", "app", "--resource-b", "db", "--sample-interval", "100ms")
     with contextlib.chdir(plan):  # the report names the file as it was given
         said("oscillation", "shares.csv", *which, "--out", found["oscillation"])
     study(folder / "studies")

@@ -123,7 +123,7 @@ def reports(folder: Path) -> dict[str, Path]:
     said("design", "analyse", folder / "runs.csv", "--response", "throughput", "--out", made["design"])
     shares = [f"{0.95 if k % 2 else 0.2},{0.2 if k % 2 else 0.95}" for k in range(600)]
     (folder / "shares.csv").write_text("\n".join(["app,db", *shares]))
-    which = ("--resource-a", "app", "--resource-b", "db", "--interval", "100ms")
+    which = ("--resource-a", "app", "--resource-b", "db", "--sample-interval", "100ms")
     said("oscillation", folder / "shares.csv", *which, "--out", made["oscillation"])
     (folder / "study.toml").write_text(STUDY)
     run_study(folder / "study.toml", out=folder / "made", say=lambda _: None)

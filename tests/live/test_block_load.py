@@ -67,7 +67,7 @@ def test_a_new_file_is_made_as_long_as_its_span(tmp_path: Path) -> None:
         ("file:{image}", {"block": "1000"}, "multiple of 512"),
         ("file:{image}", {"block": "32m"}, "512 bytes to 16 MiB"),
         ("file:{image}", {"span": "4k", "block": "8k"}, "hold a block"),
-        ("file:{image}", {"depth": 0}, "--depth"),
+        ("file:{image}", {"depth": 0}, "--queue-depth"),
         ("file:{image}", {"read": 1.5}, "--read-fraction"),
         ("file:{image}", {"iops": 1000.0, "arrivals": "constant"}, "tick"),
         ("blk:{image}", {}, "no block device"),

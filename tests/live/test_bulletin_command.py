@@ -29,7 +29,17 @@ COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "serve"
 
 
 def test_it_serves_counts_and_ends() -> None:
-    words = [*COMMAND, "--in-memory", "--port", "0", "--data-scale", "0.001", "--metrics", "127.0.0.1:0", "--json"]
+    words = [
+        *COMMAND,
+        "--in-memory",
+        "--port",
+        "0",
+        "--data-scale",
+        "0.001",
+        "--metrics-address",
+        "127.0.0.1:0",
+        "--json",
+    ]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr

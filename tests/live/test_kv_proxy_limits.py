@@ -247,7 +247,7 @@ def test_sigterm_under_load_loses_nothing(start: Start) -> None:
 def test_the_command_line_serves_and_says_at_the_end_what_it_did(tmp_path: Path, server: Memcached) -> None:
     port = free_port()
     command = Command(tmp_path, "serve", "kv-proxy", "--server", server.address, "--listen", f"127.0.0.1:{port}",
-                      "--architecture", "staged", "--workers", "2", "--json")  # fmt: skip
+                      "--architecture", "staged", "--worker-threads", "2", "--json")  # fmt: skip
     command.wait_for(lambda: "Ctrl-C ends it" in command.said())
     with Talk(f"127.0.0.1:{port}") as talk:
         assert talk.ask(b"set cli 0 0 1\r\nx\r\n") == b"STORED\r\n"

@@ -23,7 +23,7 @@ class ServeMessagesCommand(Command):
     """The command, its data in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        listening = ("--listen", "127.0.0.1:0", "--workers", "2", "--db-connections", "2")
+        listening = ("--listen", "127.0.0.1:0", "--worker-threads", "2", "--db-connections", "2")
         super().__init__(folder, "serve", "messages", "--json", "--database-folder", folder, *listening)
 
     def line(self, pattern: str) -> re.Match[str]:

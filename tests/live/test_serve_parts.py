@@ -95,7 +95,7 @@ def ends_with_5(command: ServeCommand, killed: int) -> str:
 WITHOUT_A_DATABASE = {
     "web": ("web", "--port"),
     "kv": ("kv", "--port"),
-    "nbd": ("nbd", "--memory-size", "1m", "--port"),
+    "nbd": ("nbd", "--ram-disk-size", "1m", "--port"),
     "bulletin": ("bulletin", "--in-memory", "--data-scale", "0.001", "--port"),
 }
 
@@ -163,7 +163,7 @@ def test_kill_9_of_the_process_that_serves_before_a_database(serve: type[ServeCo
 
 def with_a_database(verb: str, port: int) -> tuple[str, ...]:
     if verb == "messages":
-        return (verb, "--listen", f"127.0.0.1:{port}", "--workers", "2", "--db-connections", "2")
+        return (verb, "--listen", f"127.0.0.1:{port}", "--worker-threads", "2", "--db-connections", "2")
     return (
         verb,
         "--postgresql-url",
@@ -216,7 +216,7 @@ def test_a_database_that_is_killed_again_and_again_ends_the_service(serve: type[
 
 
 def test_a_process_that_somebody_else_stops_in_good_order_is_an_error_too(serve: type[ServeCommand]) -> None:
-    command = serve("nbd", "--memory-size", "1m", "--port", str(free_port()))
+    command = serve("nbd", "--ram-disk-size", "1m", "--port", str(free_port()))
     os.kill(command.worker(), signal.SIGTERM)
     assert command.end() == 5
     assert "ended unexpectedly" in command.said() and "0 reads" in command.answered()

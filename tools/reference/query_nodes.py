@@ -40,7 +40,7 @@ HEAD = f"""# The query language
 nodes come from Performance Trees (Suto, Bradley, Knottenbelt, QEST 2007, pp. 41-50). These nodes ask about states. sojourn adds six
 kinds of nodes that ask about requests, because most objectives are about requests.
 
-You can write the same tree as text or as JSON. `--english` prints the tree as a sentence. `--draw-syntax-tree FILE.svg` (or
+You can write the same tree as text or as JSON. `--restate-in-english` prints the tree as a sentence. `--draw-syntax-tree FILE.svg` (or
 `FILE.mmd`, for Mermaid) draws the tree with the result of each node:
 
 ![{PICTURE}](query-tree.svg)

@@ -17,7 +17,7 @@ def kv_proxy(
     design: Annotated[
         str, typer.Option("--architecture", help="direct: event loops; staged: network thread, queue, workers")
     ] = "direct",
-    workers: Annotated[int, typer.Option(help="staged: worker threads")] = 64,
+    workers: Annotated[int, typer.Option("--worker-threads", help="staged: worker threads")] = 64,
     max_batch: Annotated[int, typer.Option(help="staged: most waiting requests that a worker takes at once")] = 16,
     threads: Annotated[int, typer.Option("--event-loops", help="direct: event-loop threads")] = 1,
     sharded: Annotated[bool, typer.Option("--split-multi-gets", help="split a multi-get over the servers")] = False,
@@ -42,7 +42,7 @@ def kv_proxy(
     histogram: Annotated[
         Path | None, typer.Option("--hdr-log", help="HdrHistogram log of the whole run, at its end")
     ] = None,
-    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics-address", help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
     """Puts a proxy in front of memcached.

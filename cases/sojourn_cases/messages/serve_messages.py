@@ -24,7 +24,9 @@ def messages(
     design: Annotated[
         str, typer.Option("--architecture", help="event-driven, or threaded: workers wait for the database")
     ] = "event-driven",
-    workers: Annotated[int, typer.Option(help="threads of the threaded architecture, and of batches")] = 20,
+    workers: Annotated[
+        int, typer.Option("--worker-threads", help="threads of the threaded architecture, and of batches")
+    ] = 20,
     db_connections: Annotated[int, typer.Option(help="connections to the database")] = 20,
     max_waiting_requests: Annotated[
         int, typer.Option(help="most requests that wait for a worker; further ones are refused")
@@ -48,7 +50,7 @@ def messages(
     token: Annotated[str | None, typer.Option(envvar="SOJOURN_TOKEN", help="token that clients have to send")] = None,
     request_log: Annotated[Path | None, typer.Option(help="record log: a row for each request")] = None,
     log_period: Annotated[float, typer.Option(help="time between two rows of queue lengths beside the log, s")] = 0.1,
-    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics-address", help="ip:port of an OpenMetrics endpoint")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:
     """Serves named queues over HTTP, kept in PostgreSQL.

@@ -30,7 +30,9 @@ def bulletin(
     embedded: Annotated[bool, typer.Option("--in-memory", help="tables in memory, without a database")] = False,
     port: Annotated[int, typer.Option(help="0 takes a free one")] = 5600,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
-    workers: Annotated[int | None, typer.Option(help="threads that answer [4; with --postgresql-url, 16]")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--worker-threads", help="threads that answer [4; with --postgresql-url, 16]")
+    ] = None,
     page_cpu_s: Annotated[float, typer.Option(help="additional CPU time of each page, s")] = 0.002,
     scale: Annotated[
         float, typer.Option("--data-scale", help="size of the data; 1: 500 000 users, 150 000 stories")
@@ -41,12 +43,15 @@ def bulletin(
         int, typer.Option(help="most requests that wait for a worker; a further one gets status 503")
     ] = 50_000,
     idle_timeout: Annotated[float, typer.Option(help="idle time after which a client is disconnected, s")] = 600.0,
-    metrics: Annotated[str | None, typer.Option(help="ip:port of an OpenMetrics endpoint")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics-address", help="ip:port of an OpenMetrics endpoint")] = None,
     traces: Annotated[
-        Path | None, typer.Option(help="write spans of requests to this file, as OTLP JSON lines", show_default=False)
+        Path | None,
+        typer.Option(
+            "--traces-file", help="write spans of requests to this file, as OTLP JSON lines", show_default=False
+        ),
     ] = None,
     trace_share: Annotated[
-        float, typer.Option(help="of --traces: the share of traces that is kept, by their id")
+        float, typer.Option(help="of --traces-file: the share of traces that is kept, by their id")
     ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="the whole summary at the end, as JSON")] = False,
 ) -> None:

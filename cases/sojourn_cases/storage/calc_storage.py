@@ -18,7 +18,7 @@ def storage(
     source: Annotated[
         Path, typer.Option("--coefficients", help="a run list with cpu_cores, the folder of a storage study, or published coefficients")
     ],
-    cores: Annotated[int | None, typer.Option(help="that serve; default: as many as the rate needs")] = None,
+    cores: Annotated[int | None, typer.Option("--core-count", help="that serve; default: as many as the rate needs")] = None,
     read: Annotated[float | None, typer.Option("--read-fraction", help="share of reads, 0 to 1; default: the middle of the runs")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: paths, in SI units")] = False,
 ) -> None:  # fmt: skip

@@ -14,7 +14,7 @@ from sojourn.units import duration_s
 
 def nbd(
     memory: Annotated[
-        str | None, typer.Option("--memory-size", help="export so much memory, e.g. 64m", show_default=False)
+        str | None, typer.Option("--ram-disk-size", help="export so much memory, e.g. 64m", show_default=False)
     ] = None,
     file: Annotated[Path | None, typer.Option(help="export this file", show_default=False)] = None,
     direct: Annotated[bool, typer.Option("--direct", help="open the file with O_DIRECT")] = False,
@@ -31,14 +31,14 @@ def nbd(
     from sojourn_cases.storage.nbd_server import EmbeddedNbd
 
     if (memory is None) == (file is None):
-        raise InputError("both" if file else "neither", "--memory-size and --file", "give one of them")
+        raise InputError("both" if file else "neither", "--ram-disk-size and --file", "give one of them")
     if direct and file is None:
         raise InputError("yes", "--direct", "memory has no page cache: give it with --file only")
     if not 1 <= port <= 65535:
         raise InputError(str(port), "--port", "give 1 to 65535")
     with stopped_early():
         server = EmbeddedNbd(
-            port=port, memory_bytes=None if memory is None else size_bytes(memory, "--memory-size"), file=file, direct=direct,
+            port=port, memory_bytes=None if memory is None else size_bytes(memory, "--ram-disk-size"), file=file, direct=direct,
             delay_s=0.0 if delay == "0" else duration_s(delay, "--answer-delay"), log=STANDARD_ERROR,
         )  # fmt: skip
         told_size = f"{server.url} ({server.size_bytes} bytes); for tests: its speed is not that of qemu-nbd"

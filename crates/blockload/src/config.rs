@@ -225,12 +225,12 @@ impl BlockConfig {
         check(share(self.random_share), "--random-fraction", self.random_share, "give a share, 0 to 1")?;
         let told = |error: sojourn_loadgen::ConfigError| BlockLoadError::of_text(&error.to_string());
         let remedy = "give blocks of 512 bytes to 16 MiB";
-        self.sizes.validate("--block", SECTOR_BYTES as u32, BLOCK_BYTES_MAX, remedy).map_err(told)?;
+        self.sizes.validate("--block-size", SECTOR_BYTES as u32, BLOCK_BYTES_MAX, remedy).map_err(told)?;
         let fixed = !matches!(self.sizes, SizeDistribution::Uniform { .. });
-        check(fixed, "--block", "a range", "give a size, or SIZE:WEIGHT,SIZE:WEIGHT")?;
+        check(fixed, "--block-size", "a range", "give a size, or SIZE:WEIGHT,SIZE:WEIGHT")?;
         let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES);
         for bytes in self.block_sizes() {
-            check(whole(bytes.into()), "--block", bytes, "give a multiple of 512")?;
+            check(whole(bytes.into()), "--block-size", bytes, "give a multiple of 512")?;
         }
         if let Some(bytes) = self.align_bytes {
             check(whole(bytes.into()), "--align", bytes, "give a multiple of 512")?;
@@ -238,9 +238,9 @@ impl BlockConfig {
         if let Some(bytes) = self.span_bytes {
             check(whole(bytes), "--region-size", bytes, "give a multiple of 512")?;
         }
-        check((1..=DEPTH_MAX).contains(&self.depth), "--depth", self.depth, "give 1 to 4096")?;
+        check((1..=DEPTH_MAX).contains(&self.depth), "--queue-depth", self.depth, "give 1 to 4096")?;
         let room = u64::from(self.depth) * u64::from(self.sizes.high());
-        check(room <= 4 << 30, "--depth", self.depth, "buffers take depth x block, at most 4 GiB")?;
+        check(room <= 4 << 30, "--queue-depth", self.depth, "buffers take depth x block, at most 4 GiB")?;
         check(self.queue <= 1 << 20, "--max-waiting-ios", self.queue, "give up to 1048576")
     }
 

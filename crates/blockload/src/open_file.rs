@@ -111,7 +111,7 @@ fn span(file: &File, target: &str, config: &BlockConfig) -> Result<u64, BlockLoa
         let align = config.align_bytes.unwrap_or(unit);
         let remedy = format!("direct I/O here wants multiples of {unit}");
         for bytes in [config.sizes.low(), config.sizes.high(), align] {
-            check(bytes.is_multiple_of(unit), "--block or --align", bytes, remedy.as_str())?;
+            check(bytes.is_multiple_of(unit), "--block-size or --align", bytes, remedy.as_str())?;
         }
     }
     span_of(size, target, config)

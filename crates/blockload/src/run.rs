@@ -181,10 +181,10 @@ fn offered(url: &NbdUrl, export: &Export, config: &Config) -> Result<u64, BlockL
         let sizes = [block.sizes.low(), block.sizes.high(), block.align_bytes.unwrap_or(least)];
         for bytes in sizes.into_iter().filter(|_| least > 1) {
             let remedy = format!("this server wants multiples of {least}");
-            check(bytes.is_multiple_of(least), "--block or --align", bytes, remedy)?;
+            check(bytes.is_multiple_of(least), "--block-size or --align", bytes, remedy)?;
         }
         let remedy = format!("this server takes up to {most} bytes at a time");
-        check(block.sizes.high() <= most, "--block", block.sizes.high(), remedy)?;
+        check(block.sizes.high() <= most, "--block-size", block.sizes.high(), remedy)?;
     }
     span_of(export.size_bytes, &url.to_string(), block)
 }

@@ -25,7 +25,7 @@ app = typer.Typer(no_args_is_help=True)
 @app.command()
 def merge(
     models: Annotated[list[Path], typer.Argument(help="model files of one queue each")],
-    servers: Annotated[int | None, typer.Option(help="of the merged queue; without: all of them")] = None,
+    servers: Annotated[int | None, typer.Option("--merged-servers", help="of the merged queue; without: all of them")] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="print one JSON object: desks, merged_queue, merged_response_s, priorities, notes"),
@@ -67,14 +67,14 @@ def merge(
 def table_(
     servers: Annotated[int, typer.Option(help="equal servers with one line")],
     service: Annotated[str, typer.Option("--service-time", help="mean service time, as 127us")],
-    utilisation: Annotated[str, typer.Option(help="utilisation of a server, in per cent: 0..80:20 or 50,70,90")] = "0..80:20",
+    utilisation: Annotated[str, typer.Option("--utilisation-percent", help="of a server, in per cent: 0..80:20 or 50,70,90")] = "0..80:20",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: rows in SI units")] = False,
 ) -> None:  # fmt: skip
     """Response times of one station at growing load (M/M/m)."""
     from sojourn.plan import staff_table
 
     rows = staff_table(
-        servers, duration_s(service, "--service-time"), [u / 100 for u in levels(utilisation, "--utilisation")]
+        servers, duration_s(service, "--service-time"), [u / 100 for u in levels(utilisation, "--utilisation-percent")]
     )
     if as_json:
         say_answer("calc table", {"rows": rows.to_dicts()})
@@ -97,7 +97,7 @@ def balance(
     deviation: Annotated[float, typer.Option("--item-deviation", help="standard deviation of an item, in the same unit")] = 0.5,
     piece_deviation: Annotated[float | None, typer.Option(help="standard deviation of a piece")] = None,
     nested_level: Annotated[list[str] | None, typer.Option(help="a level below: CENTRES:PIECES:DEVIATION, e.g. 4:11:6")] = None,
-    sizes: Annotated[Path | None, typer.Option(help="a .csv with a row a piece (columns item and size) in place of these")] = None,
+    sizes: Annotated[Path | None, typer.Option("--sizes-file", help="a .csv in place of these: a row a piece, item and size")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:  # fmt: skip
     """Says how much work the busiest of several centres has.
@@ -112,7 +112,9 @@ def balance(
     if sizes is not None:
         if items is not None or piece_deviation is not None:
             raise InputError(
-                "--items or --piece-deviation beside --sizes", "--sizes", "leave one of the two out: the table has both"
+                "--items or --piece-deviation beside --sizes-file",
+                "--sizes-file",
+                "leave one of the two out: the table has both",
             )
         s = piece_sizes(sizes)
         items, mean, deviation, piece_deviation = s.items, s.item_mean, s.item_deviation, s.piece_deviation or None

@@ -24,7 +24,7 @@ def check(
     files: Annotated[
         list[Path], typer.Argument(help="results of k6, wrk and other load tools; host metrics; run folders", show_default=False)
     ],
-    format_name: Annotated[str | None, typer.Option("--format", help=OF_FORMAT, show_default=False)] = None,
+    format_name: Annotated[str | None, typer.Option("--input-format", help=OF_FORMAT, show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,
     junit: Junit = None,

@@ -10,7 +10,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "control replay": (
         "sojourn control replay policy.toml logs/policy-sine-1",
-        "sojourn control replay policy.toml runs/web-07 --workers 8",
+        "sojourn control replay policy.toml runs/web-07 --recorded-workers 8",
         "sojourn control replay hpa.toml logs/policy-sine-1 --json",
     ),
     "control live": (
@@ -20,12 +20,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "calc merge": (
         "sojourn calc merge desk.toml hospital.toml",
-        "sojourn calc merge desk.toml hospital.toml --servers 3",
+        "sojourn calc merge desk.toml hospital.toml --merged-servers 3",
         "sojourn calc merge desk.toml hospital.toml --json",
     ),
     "calc table": (
         "sojourn calc table --servers 4 --service-time 20ms",
-        "sojourn calc table --servers 4 --service-time 20ms --utilisation 50,70,90",
+        "sojourn calc table --servers 4 --service-time 20ms --utilisation-percent 50,70,90",
         "sojourn calc table --servers 1 --service-time 127us --json",
     ),
     "calc balance": (
@@ -33,7 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn calc balance --centres 8 --items 1000 --item-mean 2 --item-deviation 1",
         "sojourn calc balance --centres 8 --pieces-per-item 4 --piece-deviation 0.2",
         "sojourn calc balance --centres 4 --item-deviation 0.5 --nested-level 4:11:0.1",
-        "sojourn calc balance --centres 8 --sizes frames.csv",
+        "sojourn calc balance --centres 8 --sizes-file frames.csv",
     ),
     "design make": (
         "sojourn design make 2^3 --factor cores=1,2 --factor cache=0,1 --factor workers=8,32",
@@ -46,7 +46,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn design analyse runs.csv --response throughput --out effects.html",
     ),
     "design check": ("sojourn design check results.csv", "sojourn design check results.csv --json"),
-    "lab topology": ("sojourn lab topology", "sojourn lab topology --measure", "sojourn lab topology --json"),
+    "lab topology": (
+        "sojourn lab topology",
+        "sojourn lab topology --measure-access-times",
+        "sojourn lab topology --json",
+    ),
     "lab vm": ("sojourn lab vm --boot-guests", "sojourn lab vm --boot-guests --json"),
     "lab disk": (
         "sudo sojourn lab disk --bytes-per-s 20M",

@@ -54,7 +54,7 @@ def compare(
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     blocks: Annotated[int, typer.Option(help="number of blocks; each holds one run of A and one of B", **TURN)] = 10,
     within: Annotated[str, typer.Option(help="time limit for all blocks", **TURN)] = "3m",
-    warm_up: Annotated[int, typer.Option(help="commands: warm-up runs of each", **TURN)] = 1,
+    warm_up: Annotated[int, typer.Option("--warm-up-runs", help="commands: warm-up runs of each", **TURN)] = 1,
     rate: Annotated[float | None, typer.Option(help="URLs: requests per second", **UNSAID)] = None,
     users: Annotated[int | None, typer.Option(help="URLs: closed loop with this many users", **UNSAID)] = None,
     length: Annotated[str, typer.Option("--for", help="URLs: length of each run", **TURN)] = "6s",

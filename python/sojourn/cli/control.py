@@ -113,7 +113,7 @@ def replay_policy(
         Path | None, typer.Option(help="with --observed-windows: the model that the policy begins with: one queue, one class")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="how many workers were in place; of --observed-windows usually the cores of the resource")
+        int | None, typer.Option("--recorded-workers", help="workers in place; of --observed-windows usually the cores of the resource")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the decisions as one JSON object")] = False,
 ) -> None:  # fmt: skip

@@ -40,7 +40,7 @@ def fit(
     given: Annotated[
         str,
         typer.Option(
-            "--set",
+            "--tracking-settings",
             help="with --track-demand, what is known: demand_s, scv, most_per_s, most_utilisation, workers, window_s",
         ),
     ] = "",
@@ -72,9 +72,11 @@ def fit(
     if as_json and not of_files:
         raise InputError("--json", "fit", "leave it out: only fits of model files and of auto can use it")
     if follow:
-        return follow_log(runs, ", ".join(model), settings(given, "--set"), level)
+        return follow_log(runs, ", ".join(model), settings(given, "--tracking-settings"), level)
     if given:
-        raise InputError(f"--set {given}", "fit", "leave this option out, or write the number into the model file")
+        raise InputError(
+            f"--tracking-settings {given}", "fit", "leave this option out, or write the number into the model file"
+        )
     check_new(out, force)
     if of_files:
         tell = partial(say, err=as_json)

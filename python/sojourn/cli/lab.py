@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command()
 def topology(
-    measure: Annotated[bool, typer.Option("--measure", help="also measure between cores, and memory from a core (0.1 s)")] = False,
+    measure: Annotated[bool, typer.Option("--measure-access-times", help="also measure it, core to core and to memory (0.1 s)")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print all of it as JSON")] = False,
 ) -> None:  # fmt: skip
     """Says how the cores of this machine are related.

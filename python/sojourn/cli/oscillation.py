@@ -19,7 +19,7 @@ def oscillation(
     source: Annotated[Path, typer.Argument(help="a run folder, or a CSV file of busy shares sampled about every 0.1 s")],
     a: Annotated[str, typer.Option("--resource-a", help="cpu, cpu:0-1, disk:NAME, cgroup:NAME, a resource of the study; CSV: a column")],
     b: Annotated[str, typer.Option("--resource-b", help="the other one")],
-    interval: Annotated[str, typer.Option(help="CSV file: time between two samples, e.g. 100ms; else it needs times")] = "",
+    interval: Annotated[str, typer.Option("--sample-interval", help="CSV file: between two samples, e.g. 100ms; else it needs times")] = "",
     time: Annotated[str, typer.Option("--time-column", help="CSV file: column of times, seconds or dates (default: t_s, time …)")] = "",
     shares_in_percent: Annotated[bool, typer.Option("--shares-in-percent", help="CSV file: shares from 0 to 100, not 0 to 1")] = False,
     out: Annotated[Path | None, typer.Option(help="also write an HTML file with figures")] = None,
@@ -59,11 +59,11 @@ def _series(
     if source.is_file():
         from sojourn.diagnosis.share_columns import share_columns
 
-        interval_s = duration_s(interval, "--interval") if interval else None
+        interval_s = duration_s(interval, "--sample-interval") if interval else None
         return share_columns(source, names, time, interval_s, shares_in_percent)
     if interval or time or shares_in_percent:
         raise InputError(
-            "a run folder with --interval, --time-column or --shares-in-percent",
+            "a run folder with --sample-interval, --time-column or --shares-in-percent",
             source,
             "these options are for CSV files",
         )

@@ -37,20 +37,20 @@ def plan(
     miss_price: Annotated[float | None, typer.Option(help="price of a missed objective; default: five times the cheapest choice")] = None,
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     to: Annotated[
-        str, typer.Option("--manifest", help="print a manifest instead; --vary is the replicas: hpa, keda, policy (of sojourn control)")
+        str, typer.Option("--manifest-kind", help="print a manifest instead: hpa, keda, policy (of sojourn control); --vary: replicas")
     ] = "",
-    name: Annotated[str, typer.Option("--deployment-name", help="with --manifest: the Deployment")] = "service",
+    name: Annotated[str, typer.Option("--deployment-name", help="with --manifest-kind: the Deployment")] = "service",
     metric: Annotated[
-        str, typer.Option("--pod-metric", help="with --manifest hpa: a metric of pods, requests per second; default: CPU utilisation")
+        str, typer.Option("--pod-metric", help="with --manifest-kind hpa: a metric of pods, requests per second; default: CPU utilisation")
     ] = "",
     query: Annotated[
-        str, typer.Option("--prometheus-query", help="with --manifest keda: a Prometheus query, requests per second of all; default: CPU")
+        str, typer.Option("--prometheus-query", help="of --manifest-kind keda: Prometheus query, requests per second of all; default: CPU")
     ] = "",
     server: Annotated[
         str, typer.Option("--prometheus-server", help="with --prometheus-query: the address of Prometheus in the cluster")
     ] = "",
     scale_down: Annotated[
-        str, typer.Option("--scale-down-window", help="with --manifest: how long the most replicas asked for are kept")
+        str, typer.Option("--scale-down-window", help="with --manifest-kind: how long the most replicas asked for are kept")
     ] = "5m",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the choices, the front, steps, notes")] = False,
     parallel: ParallelOption = "",

@@ -36,7 +36,7 @@ def query(
     tree: Annotated[
         str, typer.Option("--draw-syntax-tree", help="draw the query's syntax tree to this .svg or .mmd (Mermaid); -: print Mermaid")
     ] = "",
-    in_english: Annotated[bool, typer.Option("--english", help="print the query in English first")] = False,
+    in_english: Annotated[bool, typer.Option("--restate-in-english", help="print the query in English first")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object: the tree, the answer of each source")] = False,
 ) -> None:  # fmt: skip
     """Answers yes, no or cannot tell about runs or models.

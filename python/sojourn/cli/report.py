@@ -16,7 +16,9 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[Path | None, typer.Option(help="a fitted.toml: measured against predicted")] = None,
     out: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("report.html"),
-    figures: Annotated[Path | None, typer.Option(help="also write each figure as SVG and PNG into this folder")] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures-folder", help="also write each figure as SVG and PNG into this folder")
+    ] = None,
 ) -> None:
     """Writes one HTML page about runs and a fitted model.
 

@@ -25,7 +25,10 @@ def study(
     out: Annotated[Path | None, typer.Option(help="folder of the study; an interrupted study continues there")] = None,
     only: Annotated[
         str | None,
-        typer.Option(help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names"),
+        typer.Option(
+            "--only-parts",
+            help="parts of it, as ramp,fit: sections, fit, choose, predict, analyses, other studies it names",
+        ),
     ] = None,
     draw: Annotated[
         int | None,

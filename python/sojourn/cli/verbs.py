@@ -36,7 +36,7 @@ VERBS = {
         (
             "sojourn load http://127.0.0.1:8080/ --rate 500 --for 10s",
             "sojourn load memcached://127.0.0.1:11211 --rate 9000 --get-weight 9 --set-weight 1",
-            "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block 8k --direct",
+            "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block-size 8k --direct",
         ),
         ("arrivals", "timeout_s", "threads"),
     ),
@@ -163,7 +163,7 @@ VERBS = {
         "Tries a policy that sets the number of workers.",
         (
             "sojourn control simulate policy.toml --model pool.toml --load all --compare-with hpa.toml",
-            "sojourn control replay policy.toml runs/web-07 --workers 8",
+            "sojourn control replay policy.toml runs/web-07 --recorded-workers 8",
             "sojourn control live policy.toml service.toml --stop-after 1h",
         ),
     ),
@@ -243,7 +243,7 @@ VERBS = {
         MACHINE,
         "Cores and caches; a slow disk; guests; cleaning up.",
         (
-            "sojourn lab topology --measure",
+            "sojourn lab topology --measure-access-times",
             "sojourn lab disk --bytes-per-s 20M -- ls {}",
             "sojourn lab clean",
         ),

@@ -53,7 +53,7 @@ def compare_commands(
     check_blocks(limits.blocks, metrics, level)
     if warm_up < 0 or not timeout_s > 0:
         raise InputError(
-            f"{warm_up} runs, {timeout_s:g} s", "--warm-up, --timeout", "give 0 or more runs, a time above 0"
+            f"{warm_up} runs, {timeout_s:g} s", "--warm-up-runs, --timeout", "give 0 or more runs, a time above 0"
         )
     words = dict(zip(SIDES, (_words(a), _words(b)), strict=True))
     for _ in range(warm_up):

@@ -54,7 +54,7 @@ class RecordedHours:
         name = resource or max(known, key=lambda each: sum(one.shares[each] for one in windows))
         count = workers if workers is not None else max(round(capacity.get(name, 1.0)), 1)
         if count < 1:
-            raise InputError(count, "--workers", "give 1 or more")
+            raise InputError(count, "--recorded-workers", "give 1 or more")
         return RecordedHours(tuple(sorted(windows, key=lambda one: one.start_s)), count, name)
 
     def busy(self, window: RecordedWindow) -> float:

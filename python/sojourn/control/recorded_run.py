@@ -32,7 +32,7 @@ def recorded_windows(path: Path | str, period_s: float, workers: int) -> Iterato
         RunFolderError: it is none, or not every request was recorded. InputError: it is shorter than a window, or workers < 1.
     """
     if workers < 1:
-        raise InputError(workers, "--workers", "give 1 or more")
+        raise InputError(workers, "--recorded-workers", "give 1 or more")
     folder = RunFolder.open(path)
     records = folder.frame("requests")
     if records is None or records.is_empty() or folder.sample_every > 1:

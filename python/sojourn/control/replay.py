@@ -48,7 +48,7 @@ def replay(
     found = []
     if is_run_folder(folder) and not Path(folder, LOG).exists():
         if workers is None:
-            raise InputError("no number of workers", "--workers", "give the run's number of workers")
+            raise InputError("no number of workers", "--recorded-workers", "give the run's number of workers")
         period_s = float(getattr(decide, "period_s", PERIOD_S))
         rows: Iterable[Recorded] = ((seen, workers, {}) for seen in recorded_windows(folder, period_s, workers))
     else:

@@ -53,7 +53,7 @@ def _numbers(frame: pl.DataFrame, name: str, path: Path) -> Array:
 def _times(frame: pl.DataFrame, name: str, path: Path) -> Array:
     found = name or next((column for column in frame.columns if column.lower() in TIMES), "")
     if not found:
-        remedy = f"give --interval 100ms, or --time-column COLUMN; the columns: {', '.join(frame.columns)}"
+        remedy = f"give --sample-interval 100ms, or --time-column COLUMN; the columns: {', '.join(frame.columns)}"
         raise InputError("no column of times", path, remedy)
     column = _column(frame, found, path)
     if column.dtype.is_temporal():

@@ -43,13 +43,13 @@ class BlockOptions(OpenLoad):
     shape: ClassVar[str] = "file:PATH, blk:DEVICE or nbd://HOST:PORT"
     about: ClassVar[str] = "reads and writes on a file, a block device or an NBD server"
     examples: ClassVar[tuple[str, ...]] = (
-        "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block 8k --direct",
+        "sojourn load file:disk.img --iops 400 --read-fraction 0.7 --block-size 8k --direct",
         "sojourn load file:disk.img --iops 100 --read-fraction 0 --region-size 1g --fsync-every 16",
-        "sojourn load nbd://127.0.0.1:10809 --iops 200 --block 4k:3,64k:1",
+        "sojourn load nbd://127.0.0.1:10809 --iops 200 --block-size 4k:3,64k:1",
     )
     measured: ClassVar[tuple[str, ...]] = (
         "sojourn measure file:disk.img --rate 100..400:100 --region-size 1g --direct --service-disk vda --out runs",
-        "sojourn measure nbd://127.0.0.1:10809 --rate 100..400:100 --block 4k:3,64k:1",
+        "sojourn measure nbd://127.0.0.1:10809 --rate 100..400:100 --block-size 4k:3,64k:1",
     )
 
     iops: float | None = option(None, "reads and writes a second", "--iops", float)
@@ -57,7 +57,7 @@ class BlockOptions(OpenLoad):
     random: float = option(
         1.0, "share at a random offset, 0 to 1 (default: 1)", "--random-fraction", float, panel=BLOCK
     )
-    block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 (default: 4k)", "--block", panel=BLOCK)
+    block: str | int = option("4k", "size of an I/O: 8k, or a mix 4k:3,8k:1 (default: 4k)", "--block-size", panel=BLOCK)
     direct: bool = option(False, "O_DIRECT: past the page cache", "--direct", bool, panel=BLOCK)
     span: str | int | None = option(
         None, "I/O stays below it; a missing file is created with this size", "--region-size", panel=BLOCK
@@ -65,7 +65,7 @@ class BlockOptions(OpenLoad):
     align: str | int | None = option(
         None, "alignment of random offsets (default: the size of the I/O)", "--align", panel=BLOCK
     )
-    depth: int = option(128, "maximum number of outstanding I/Os (default: 128)", "--depth", int, panel=BLOCK)
+    depth: int = option(128, "maximum number of outstanding I/Os (default: 128)", "--queue-depth", int, panel=BLOCK)
     queue: int = option(
         1024,
         "maximum number of waiting I/Os; further ones are refused (default: 1024)",
@@ -117,7 +117,7 @@ class BlockOptions(OpenLoad):
         }
         settings: dict[str, Any] = {
             "read_share": self.read, "random_share": self.random, "sizes": block_sizes(self.block),
-            "direct": self.direct, "engine": self.engine, "depth": _count(self.depth, "--depth"),
+            "direct": self.direct, "engine": self.engine, "depth": _count(self.depth, "--queue-depth"),
             "queue": _count(self.queue, "--max-waiting-ios"), "fsync_every": self.fsync_every, "fua_every": self.fua_every,
             "verify": self.verify, "quick_ack": self.quick_ack, "ticks_read": self.ticks_read,
         }  # fmt: skip
@@ -169,12 +169,12 @@ def block_sizes(block: str | int) -> dict[str, Any]:
     """
     parts = [part.partition(":") for part in str(block).split(",")]
     if len(parts) == 1 and not parts[0][1]:
-        return {"kind": "fixed", "value": _small(size_bytes(block, "--block"))}
+        return {"kind": "fixed", "value": _small(size_bytes(block, "--block-size"))}
     try:
         weights = [float(weight) for _, _, weight in parts]
     except ValueError:
-        raise InputError(repr(block), "--block", "give a size like 8k, or a mix like 4k:3,8k:1") from None
-    return {"kind": "list", "values": [_small(size_bytes(s, "--block")) for s, _, _ in parts], "weights": weights}
+        raise InputError(repr(block), "--block-size", "give a size like 8k, or a mix like 4k:3,8k:1") from None
+    return {"kind": "list", "values": [_small(size_bytes(s, "--block-size")) for s, _, _ in parts], "weights": weights}
 
 
 def size_bytes(text: str | int, place: str) -> int:
@@ -192,7 +192,7 @@ def size_bytes(text: str | int, place: str) -> int:
 
 def _small(bytes_: int) -> int:
     if bytes_ >= 1 << 32:
-        raise InputError(str(bytes_), "--block", "give blocks of 512 bytes to 16 MiB")
+        raise InputError(str(bytes_), "--block-size", "give blocks of 512 bytes to 16 MiB")
     return bytes_
 
 

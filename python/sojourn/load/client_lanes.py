@@ -17,7 +17,7 @@ USUAL_CLIENTS = 16
 class ClientsLoad(SlackLoad, ClosedLoad):
     """A load of clients with a connection each, over `threads`; thread k is pinned to core k of `cores`, in turn."""
 
-    threads: int = option(1, "threads of the generator", "--threads", int, shown="1")
+    threads: int = option(1, "threads of the generator", "--generator-threads", int, shown="1")
     record_limit: int = 2_000_000
     cores: list[int] | None = None
 
@@ -32,7 +32,7 @@ class ClientsLoad(SlackLoad, ClosedLoad):
             raise InputError(f"users = {self.users}", "load", f"give {place} alone: each client has a connection")
         clients = next(given for given in (number, self.users, USUAL_CLIENTS) if given is not None)
         if not 1 <= self.threads <= MOST_THREADS:
-            raise InputError(str(self.threads), "--threads", f"give 1 to {MOST_THREADS}")
+            raise InputError(str(self.threads), "--generator-threads", f"give 1 to {MOST_THREADS}")
         if not len(urls) <= clients <= MOST_USERS:
             raise InputError(str(clients), place, f"give {len(urls)} (one per target) to {MOST_USERS}")
         lanes = min(self.threads, clients)

@@ -64,7 +64,7 @@ class MemcachedOptions(ClientsLoad):
     value_bytes: Sizes = option(
         1024, "bytes of a value: 1024, 100-4096, 32:9,1024:1 (default: 1024)", "--data-size", panel=KV
     )
-    expiry_s: int = option(0, "expiry that a set gives, s; 0: never (default: 0)", "--expiry", int, panel=KV)
+    expiry_s: int = option(0, "expiry that a set gives, s; 0: never (default: 0)", "--expiry-s", int, panel=KV)
     populate: bool = option(True, "store all keys first (default: yes)", "--populate/--no-populate", bool, panel=KV)
     verify: bool = option(
         True, "check that what is read is what was written (default: yes)", "--verify/--no-verify", bool, panel=KV

@@ -31,17 +31,19 @@ def manifest(
         InputError: another kind, a name that Kubernetes does not take, or options of another kind.
     """
     if kind not in KINDS:
-        raise InputError(repr(kind), "--manifest", f"give one of {', '.join(KINDS)}")
+        raise InputError(repr(kind), "--manifest-kind", f"give one of {', '.join(KINDS)}")
     if not NAME.fullmatch(name):
         raise InputError(
             repr(name), "--deployment-name", "give the name of a Deployment: lower-case letters, digits and -"
         )
     if bool(query) != bool(server) or (query and kind != "keda"):
         raise InputError(
-            query or server, "--prometheus-query, --prometheus-server", "both are of --manifest keda, and it needs both"
+            query or server,
+            "--prometheus-query, --prometheus-server",
+            "both are of --manifest-kind keda, and it needs both",
         )
     if metric and kind != "hpa":
-        raise InputError(metric, "--pod-metric", "it is of --manifest hpa")
+        raise InputError(metric, "--pod-metric", "it is of --manifest-kind hpa")
     if kind == "policy":
         return _reason(rule, by_requests=False) + tomli_w.dumps(_policy(rule))
     table = _hpa(rule, name, metric) if kind == "hpa" else _keda(rule, name, query, server)

@@ -78,7 +78,9 @@ def scaling_rule(
     asked, wanted, rates = predictor_of(model, lists), Objective.read(objective), Load.read(load)
     if asked.load_name != "rate_per_s":
         raise InputError(
-            "a model with users", "--manifest", "give a model with a rate: an autoscaler aims at a load of a replica"
+            "a model with users",
+            "--manifest-kind",
+            "give a model with a rate: an autoscaler aims at a load of a replica",
         )
     able = {m: _largest(asked, {factor: m}, wanted, rates, level) for m in counts}
     lowest, highest = float(rates.levels[0]), rates.most

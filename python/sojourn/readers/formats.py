@@ -96,7 +96,7 @@ def read_observations(path: Path | str, format_name: str | None = None) -> list[
         InputError: no plain file, too large, of no known format, cut off, or damaged; with the place and the remedy.
     """
     if format_name is not None and format_name not in NAMES:
-        raise InputError(format_name, "--format", KNOWN)
+        raise InputError(format_name, "--input-format", KNOWN)
     try:
         found = read_folders(Path(path)) if Path(path).is_dir() else _read(TextSource.of(path), format_name)
     except InputError:  # which is a ValueError
@@ -124,14 +124,14 @@ def _read(source: TextSource, format_name: str | None) -> list[Observation]:
     for summary in SUMMARIES:
         if summary.name == format_name or (format_name is None and summary.claims(data)):
             return summary.read(source, data)
-    raise InputError("none of the known formats", source.path, f"{KNOWN}; --format says which one it is")
+    raise InputError("none of the known formats", source.path, f"{KNOWN}; --input-format says which one it is")
 
 
 def _json(source: TextSource, format_name: str | None) -> Mapping[str, Any]:
     begins = re.search(r"^[ \t]*[{\[]", source.head, re.MULTILINE)  # fio may print warnings before it
     if begins is None:
         if format_name is not None:
-            raise InputError("not JSON", source.path, f"it is no {format_name} file: leave out --format")
+            raise InputError("not JSON", source.path, f"it is no {format_name} file: leave out --input-format")
         return {}
     text = source.text()[begins.end() - 1 :]
     try:

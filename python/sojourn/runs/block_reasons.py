@@ -13,7 +13,7 @@ REMEDIES = {
     "ENOSPC": "no space left: free some, or create the whole file first (sojourn load does so with --region-size)",
     "EDQUOT": "the quota is used up: raise it, or give a smaller --region-size",
     "EROFS": "it is read-only: give --read-fraction 1, or mount it writable",
-    "EINVAL": "it does not accept I/Os of this size or alignment: give another --block or --align, or leave --direct out",
+    "EINVAL": "it does not accept I/Os of this size or alignment: give another --block-size or --align, or leave --direct out",
 }
 
 

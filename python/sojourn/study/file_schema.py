@@ -127,7 +127,7 @@ class AnalysisSection(BaseModel):
 
 class QuickOverrides(StrictTable):
     """`[quick]`: what `--quick` changes; `load`: keys of `[load]`; `leave_out`: sections, predictions, analyses or parts of them that
-    it does only where `--only` names them."""
+    it does only where `--only-parts` names them."""
 
     duration_s: str | float | None = Field(default=None, alias="for")
     repetitions: int = Field(default=1, ge=1, le=50)
@@ -136,7 +136,7 @@ class QuickOverrides(StrictTable):
 
 
 class StudyFile(StrictTable):
-    """The file. `studies`: name → another study file beside it, of a system or load that differs, which `--only` takes by this name."""
+    """The file. `studies`: name → another study file beside it, of another system or load, which `--only-parts` takes by this name."""
 
     name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,40}$")
     title: str = ""

@@ -41,7 +41,7 @@ def parts(only: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """
     for name in only:
         if name not in known:
-            raise StudyError(repr(name), "--only", meant(name, known))
+            raise StudyError(repr(name), "--only-parts", meant(name, known))
     return tuple(only) or tuple(known)
 
 

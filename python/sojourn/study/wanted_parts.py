@@ -1,4 +1,4 @@
-"""What of a study is done: what `--only` names and what that needs, or all but what `--quick` leaves out."""
+"""What of a study is done: what `--only-parts` names and what that needs, or all but what `--quick` leaves out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wanted_parts(study: StudyFile, only: Sequence[str], draw: int | None, quick:
 
 
 def known_parts(study: StudyFile) -> list[str]:
-    """What `--only` takes of the study itself."""
+    """What `--only-parts` takes of the study itself."""
     sections, predictions = ([part.name for part in given] for given in (study.section, study.predict))
     every = [*sections, *([FIT] if study.fit else []), *([CHOOSE] if study.choose else [])]
     every += [*([PREDICT] if study.predict else []), *(one.name for one in study.analysis)]

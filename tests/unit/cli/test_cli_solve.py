@@ -201,6 +201,6 @@ def _average() -> sj.FittedModel:
 
 
 def test_what_a_fit_does_not_take_is_refused(shop: Path) -> None:
-    """--set was passed over beside a model file, without a word."""
-    with pytest.raises(InputError, match="--set cpu=0.1"):
-        run("fit", shop.parent, "--model", shop, "--set", "cpu=0.1")
+    """--tracking-settings were passed over beside a model file, without a word."""
+    with pytest.raises(InputError, match="--tracking-settings cpu=0.1"):
+        run("fit", shop.parent, "--model", shop, "--tracking-settings", "cpu=0.1")

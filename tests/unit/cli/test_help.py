@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from sojourn.cli.app import asked_words, command_line
 from sojourn.cli.command_examples import EXAMPLES
-from sojourn.cli.former_names import FORMER, OPTIONS_OF, present
+from sojourn.cli.former_names import FORMER, present
+from sojourn.cli.former_options import OPTIONS_OF
 from sojourn.cli.verbs import ASK, DECIDE, MACHINE, MODEL, STUDY, VERBS
 
 LONGEST_LINE = 60  # of the description of a verb: with its name within 80 columns
@@ -101,7 +102,7 @@ def test_a_former_name_is_understood_and_the_new_one_is_said(old: tuple[str, ...
     ("old", "new"),
     [
         ("policy.toml --on m.toml --load sine", "simulate policy.toml --model m.toml --load sine"),
-        ("policy.toml --replay runs/1 --workers 8", "replay policy.toml --workers 8 runs/1"),
+        ("policy.toml --replay runs/1 --workers 8", "replay policy.toml --recorded-workers 8 runs/1"),
         ("--live=http://h:1 policy.toml --act", "live policy.toml --act http://h:1"),
     ],
 )

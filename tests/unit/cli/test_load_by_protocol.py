@@ -30,14 +30,14 @@ OWN = {  # what only this one has, and what it has not
         {"--get-weight", "--iops", "--clients"},
     ),
     "memcached://h:1": (
-        {"--get-weight", "--key-count", "--connections", "--threads", "--rate", "--users"},
+        {"--get-weight", "--key-count", "--connections", "--generator-threads", "--rate", "--users"},
         {"--http-method", "--put-weight", "--iops"},
     ),
     "messages://h:1": (
-        {"--put-weight", "--take-weight", "--clients", "--threads", "--token"},
+        {"--put-weight", "--take-weight", "--clients", "--generator-threads", "--token"},
         {"--get-weight", "--http-method", "--iops", "--connections"},
     ),
-    "file:/x": ({"--iops", "--rate", "--block", "--direct"}, {"--get-weight", "--http-method", "--users", "--think", "--connections"}),
+    "file:/x": ({"--iops", "--rate", "--block-size", "--direct"}, {"--get-weight", "--http-method", "--users", "--think", "--connections"}),
     "bulletin": ({"--mix", "--ramp-up", "--users", "--think"}, {"--rate", "--arrivals", "--get-weight", "--http-method"}),
 }  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_a_misspelt_option_is_no_url() -> None:
          {"rates_per_s": [5, 7], "users": (), "get_weight": 9, "set_weight": 1, "duration_s": 8}),
         ("messages://h:1 --users 1,2 --put-weight 3 --for 2s", ["messages://h:1"],
          {"rates_per_s": (), "users": [1, 2], "put_weight": 3, "duration_s": 2}),
-        ("file:/x --rate 9 --block 8k", ["file:/x"], {"rates_per_s": [9], "users": (), "block": "8k", "duration_s": 8}),
+        ("file:/x --rate 9 --block-size 8k", ["file:/x"], {"rates_per_s": [9], "users": (), "block": "8k", "duration_s": 8}),
         ("bulletin http://h:1 --users 3 --mix browse", ["http://h:1"],
          {"rates_per_s": (), "users": [3], "mix": "browse", "duration_s": 8}),
     ],

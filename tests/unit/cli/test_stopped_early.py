@@ -26,7 +26,7 @@ main()
 """
 SERVICES = [
     ("sojourn_cases.kv.middleware.kv_proxy", "KvProxy", ["kv-proxy", "--server", "127.0.0.1:1"]),
-    ("sojourn_cases.storage.nbd_server", "EmbeddedNbd", ["nbd", "--memory-size", "1m"]),
+    ("sojourn_cases.storage.nbd_server", "EmbeddedNbd", ["nbd", "--ram-disk-size", "1m"]),
     ("sojourn.lab.embedded_kv", "EmbeddedKv", ["kv"]),
     ("sojourn_cases.web.web_service", "WebTestbed.start", ["web"]),
     ("sojourn_cases.ntier.bulletin_server", "BulletinService", ["bulletin", "--in-memory"]),

@@ -94,7 +94,7 @@ def test_standard_error_without_end_is_kept_bounded(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
 def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
-    words = [*SOJOURN, "compare", "--commands", "sleep 0.15", b, "--blocks", "5", "--warm-up", "0", "--json"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.15", b, "--blocks", "5", "--warm-up-runs", "0", "--json"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     found = json.loads(done.stdout)
@@ -103,7 +103,7 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
 
 
 def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
-    words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up", "0"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up-runs", "0"]
     done = subprocess.run(
         [*words, "--markdown", "c.md", "--junit", "c.xml", "--html", "c.html"],
         capture_output=True,
@@ -124,10 +124,10 @@ def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
         ("--commands true true --rate 50", "--rate; only --service-urls has this"),
         ("--commands true true --for 6s", "--for; only --service-urls has this"),
         ("--commands true true --connections 64", "--connections; only --service-urls has this"),
-        ("--service-urls http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up 1", "--warm-up; only --commands has this"),
+        ("--service-urls http://127.0.0.1:1/ http://127.0.0.1:2/ --rate 5 --warm-up-runs 1", "--warm-up-runs; only --commands has this"),
         *((f"one two {option}", f"{option.split()[0]}; only --service-urls and --commands have this")
           for option in ("--blocks 10", "--within 3m", "--seed 1", "--timeout 1s")),
-        ("one two --warm-up 1", "--warm-up; only --commands has this"),
+        ("one two --warm-up-runs 1", "--warm-up-runs; only --commands has this"),
         ("--commands true true --markdown a --junit ./a", "give two files"),
         ("--commands true true --markdown a --html ./a", "give two files"),
     ],

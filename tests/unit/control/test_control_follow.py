@@ -76,7 +76,15 @@ def test_outside_the_range_of_its_validation(tmp_path: Path) -> None:
     assert {one.status for one in told} == {"outside range"}
     assert told[-1].metrics().frame.row(0, named=True)["status"] == "outside range"
     assert {one.status for one in follow(path, DEMAND_S, validated=ValidatedRange(300.0, 0.9))} == {"fresh"}
-    words = ["fit", "--track-demand", str(tmp_path), "--model", "mmm", "--set", "demand_s=0.05,most_per_s=150"]
+    words = [
+        "fit",
+        "--track-demand",
+        str(tmp_path),
+        "--model",
+        "mmm",
+        "--tracking-settings",
+        "demand_s=0.05,most_per_s=150",
+    ]
     assert CliRunner().invoke(command_line(), words).output.splitlines()[-1].endswith("outside range")
 
 
@@ -126,5 +134,9 @@ def test_the_command(tmp_path: Path) -> None:
     written(tmp_path, "".join([*lines(40), end()]))
     found = CliRunner().invoke(command_line(), ["fit", "--track-demand", str(tmp_path), "--model", "mmm"])
     assert found.exit_code == 0 and found.output.splitlines()[-1].endswith("fresh"), found.output
-    for given in (["--model", "two-class"], ["--model", "mmm", "--set", "x=1"], ["--model", "mmm", "--set", "scv=0"]):
+    for given in (
+        ["--model", "two-class"],
+        ["--model", "mmm", "--tracking-settings", "x=1"],
+        ["--model", "mmm", "--set", "scv=0"],
+    ):
         assert CliRunner().invoke(command_line(), ["fit", "--track-demand", str(tmp_path), *given]).exit_code != 0

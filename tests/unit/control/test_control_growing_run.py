@@ -101,7 +101,15 @@ def test_the_demand_of_a_run(run: Path) -> None:
     """20 ms; on 60 s of 150/s known to about 1 %."""
     told = list(follow(run, workers=4))
     assert told[-1].status == "fresh" and told[-1].estimate.demands_s[0] == pytest.approx(0.02, rel=0.05)
-    words = ["fit", "--track-demand", str(run.parent), "--model", "mmm", "--set", "workers=4,window_s=5,demand_s=0.013"]
+    words = [
+        "fit",
+        "--track-demand",
+        str(run.parent),
+        "--model",
+        "mmm",
+        "--tracking-settings",
+        "workers=4,window_s=5,demand_s=0.013",
+    ]
     lines = CliRunner().invoke(command_line(), words).output.splitlines()
     assert len(lines) == 11 and lines[0].startswith("5.0 s: ")
     assert [k for k, line in enumerate(lines) if "the fit is out of date" in line] == [0]

@@ -64,10 +64,12 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('policy = "fixed"\n[options]\nworkers = 6\nperiod_s = 5\n')
     words = ["control", "replay", str(policy), str(folder)]
-    told = CliRunner().invoke(command_line(["control"]), [*words, "--workers", "4", "--json"])
+    told = CliRunner().invoke(command_line(["control"]), [*words, "--recorded-workers", "4", "--json"])
     rows = json.loads(told.stdout)["decisions"]
     assert {(row["recorded_workers"], row["workers"]) for row in rows} == {(4, 6)}
-    assert "--workers: no number of workers" in str(CliRunner().invoke(command_line(["control"]), words).exception)
+    assert "--recorded-workers: no number of workers" in str(
+        CliRunner().invoke(command_line(["control"]), words).exception
+    )
     with pytest.raises(InputError, match="give a run of at least a period"):
         replay(Fixed(workers=4, period_s=500), folder, None, 4)
 

@@ -157,7 +157,7 @@ def test_columns_with_times_in_seconds_dates_or_an_interval(tmp_path: Path) -> N
     ("head", "lines", "told"),
     [
         ("t_s,cpu,dsk", ["0,1,1"] * 3, "no column 'disk'; it has t_s, cpu, dsk"),
-        ("when,cpu,disk", ["0,1,1"] * 3, "no column of times; give --interval 100ms, or --time-column COLUMN"),
+        ("when,cpu,disk", ["0,1,1"] * 3, "no column of times; give --sample-interval 100ms, or --time-column COLUMN"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,,1", "0.2,1,1"], r"x.csv:3: None in cpu; every line needs a number"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,idle", "0.2,1,1"], r"x.csv:3: 'idle' in disk"),
         ("t_s,cpu,disk", ["0,1,1", "0.1,1,NaN"], r"x.csv:3: .*nan.* in disk"),
@@ -232,5 +232,5 @@ def test_the_command_says_the_same_of_a_run_and_of_its_columns(tmp_path: Path) -
     )
     assert found["verdict"] == "hidden" and found["samples"] == 300
     assert found["correlation"] == pytest.approx(by_columns["correlation"], abs=1e-6)
-    with pytest.raises(InputError, match="a run folder with --interval, --time-column or --shares-in-percent"):
+    with pytest.raises(InputError, match="a run folder with --sample-interval, --time-column or --shares-in-percent"):
         run(tmp_path / "run", "--resource-a", "cpu", "--resource-b", "disk:vda", "--shares-in-percent")

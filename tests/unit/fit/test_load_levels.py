@@ -36,7 +36,7 @@ def test_the_level_is_the_rate_or_the_users() -> None:
 
 
 def test_threads_of_one_load_are_one_level() -> None:
-    """`--threads 2` of memcached or messages deals the rate, or the users, out over two lanes."""
+    """`--generator-threads 2` of memcached or messages deals the rate, or the users, out over two lanes."""
     both = [
         {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}},
         {"arrivals": {"kind": "poisson", "rate_per_s": 30.0}},

@@ -170,7 +170,7 @@ def test_what_cannot_be_probed(own: list[int], sizes: list[int]) -> None:
 
 def test_the_command() -> None:
     own = [core.number for core in cores()]
-    out = CliRunner().invoke(command_line(["lab"]), ["lab", "topology", "--measure"]).output
+    out = CliRunner().invoke(command_line(["lab"]), ["lab", "topology", "--measure-access-times"]).output
     assert "physical core" in out and "128 MiB" in out and f"from core {own[0]}" in out
     found = json.loads(CliRunner().invoke(command_line(["lab"]), ["lab", "topology", "--json"]).output)
     assert found["measured"] is None and sorted(n for p in found["packages"].values() for n in p) == sorted(own)

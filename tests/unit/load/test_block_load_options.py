@@ -32,11 +32,11 @@ def test_a_size_that_is_none_is_named(text: str) -> None:
         ({"iops": 0}, "--iops"),
         ({"iops": -5}, "--iops"),
         ({"iops": float("nan")}, "--iops"),
-        ({"block": "4k:x,8k:1"}, "--block"),
-        ({"block": "8t"}, "--block"),
+        ({"block": "4k:x,8k:1"}, "--block-size"),
+        ({"block": "8t"}, "--block-size"),
         ({"engine": "libaio"}, "--engine"),
         ({"arrivals": "uniform"}, "--arrivals"),
-        ({"depth": -1}, "--depth"),
+        ({"depth": -1}, "--queue-depth"),
         ({"fsync_every": -1}, "--fsync-every"),
         ({"fua_every": 4}, "--fua-every"),
         ({"verify": True}, "--verify"),
@@ -63,7 +63,7 @@ def test_what_has_no_client_in_here_is_refused_with_the_way_there_is(url: str, s
         (["file:/x", "file:/y", "--iops", "5"], "2 targets"),
         (["file:/x", "--iops", "5", "--users", "3"], "--users: no option of file:PATH"),
         (["file:/x", "--iops", "5", "--key-count", "3"], "only memcached"),
-        (["http://127.0.0.1:1/", "--rate", "5", "--block", "8k"], "only file:PATH"),
+        (["http://127.0.0.1:1/", "--rate", "5", "--block-size", "8k"], "only file:PATH"),
     ],
 )
 def test_options_of_other_loads_are_refused(words: list[str], said: str) -> None:

@@ -160,7 +160,7 @@ def test_the_simulated_policy_runs_what_the_manifest_says(rule: ScalingRule, rat
     [
         (lambda rule: manifest(rule, "vpa"), "hpa, keda, policy"),
         (lambda rule: manifest(rule, "hpa", "My_Shop"), "name of a Deployment"),
-        (lambda rule: manifest(rule, "hpa", query="x", server="y"), "--manifest keda"),
+        (lambda rule: manifest(rule, "hpa", query="x", server="y"), "--manifest-kind keda"),
         (lambda rule: manifest(rule, "keda", query="x"), "needs both"),
         (lambda rule: scaling_rule(POOL, VARY, "p99 < 300ms", None), "--load"),
         (lambda rule: scaling_rule(POOL, {"stations.pool.servers": [1, 2.5]}, "p99 < 300ms", "40"), "whole numbers"),
@@ -180,7 +180,7 @@ def test_a_load_that_no_number_carries() -> None:
 def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     POOL.write("pool.toml")
-    lines = re.findall(r"^    (sojourn plan pool.toml .* --manifest .*)$", PAGE.read_text(), re.M)
+    lines = re.findall(r"^    (sojourn plan pool.toml .* --manifest-kind .*)$", PAGE.read_text(), re.M)
     assert len(lines) == 3
     for line in lines:
         words = shlex.split(line.partition(" > ")[0])

@@ -220,7 +220,7 @@ def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
     assert {run.manifest["section"] for run in result.findings.runs} == {"saturation", "ramp"}
     assert result.findings.fitted is None
     with pytest.raises(
-        StudyError, match="--only: 'rmap'; did you mean ramp\\? \\(use one of ramp, fit, predict, mine.py:counted"
+        StudyError, match="--only-parts: 'rmap'; did you mean ramp\\? \\(use one of ramp, fit, predict, mine.py:counted"
     ):
         run_study(tmp_path / "study.toml", out=tmp_path / "out", only=("rmap",), say=lambda _: None)
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""Studies that a study file names beside itself: `--only` takes them like its own parts."""
+"""Studies that a study file names beside itself: `--only-parts` takes them like its own parts."""
 
 from __future__ import annotations
 

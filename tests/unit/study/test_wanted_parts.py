@@ -1,4 +1,4 @@
-"""What of a study `--only` and `--quick` take."""
+"""What of a study `--only-parts` and `--quick` take."""
 
 from __future__ import annotations
 
