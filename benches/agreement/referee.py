@@ -95,7 +95,7 @@ def _asked(model: sj.Model, method: str, verdict: Verdict) -> sj.Metrics | None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("default")  # each once a place: loops may warn thousands of times
         try:
-            answer = sj.solve(model, method, wanted=WANTED)
+            answer = sj.solve(model, method, requested_outputs=WANTED)
             answer.frame  # noqa: B018  (rows are made when first asked for)
         except (MethodRefused, ModelError) as error:
             _worded(error, verdict)

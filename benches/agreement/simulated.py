@@ -62,7 +62,7 @@ def outside(model: sj.Model, told: Rows, seed: int) -> tuple[list[str], list[Lar
 
 
 def _run(model: sj.Model, seed: int, completions: int, most_s: float) -> Rows:
-    return rows(sj.simulate(model, level=LEVEL, seed=seed, completions=completions, max_seconds=most_s,
+    return rows(sj.simulate(model, level=LEVEL, seed=seed, completions=completions, max_wall_time_s=most_s,
                             quantiles=(0.5, 0.9, 0.99)))  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def truths(out: Path, family: str, seed: int) -> Iterator[tuple[int, str, sj.Mod
 
 
 def simulated(model: sj.Model, seed: int) -> dict[str, Any]:
-    made = sj.simulate(model, precision=PRECISION, seed=seed, max_seconds=MAX_S, quantiles=())
+    made = sj.simulate(model, precision=PRECISION, seed=seed, max_wall_time_s=MAX_S, quantiles=())
     keys = ("station", "class", "metric", "value", "low", "high")
     values = [[row[k] for k in keys] for row in made.frame.to_dicts() if row["metric"] in KEPT and row["q"] is None]
     return {"status": made.status, "values": values}
@@ -95,7 +95,7 @@ def answered(model: sj.Model, name: str, truth: Truth) -> dict[str, Any]:
             return none | {"refused": f"about {cost_s:.2g} s"}
     started = time.perf_counter()
     try:
-        found = sj.solve(model, name, wanted=RequestedOutputs(quantiles=()))
+        found = sj.solve(model, name, requested_outputs=RequestedOutputs(quantiles=()))
     except MethodRefused as error:
         return none | {"refused": str(error.value)}
     seconds = time.perf_counter() - started

@@ -80,7 +80,7 @@ def comparison(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         a, b = (side(service, seed, which, RUNS, blocks) for which in (0, 1))
         for ratio in RATIOS:
             for count in COUNTS:
-                found = compare_values(values(a[:count], blocks), values(b[:count], blocks, ratio), margin=MARGIN)
+                found = compare_values(values(a[:count], blocks), values(b[:count], blocks, ratio), equivalence_margin=MARGIN)
                 for name in ("mean", "p99"):
                     one = found[name]
                     rows.append({
@@ -108,7 +108,7 @@ def again(service: Service, seed: int, blocks: bool, more: int | None) -> list[d
     if not more or 5 + more > MOST_NEEDED:
         return []
     a, b = (side(service, seed + 1_000_000, which, 5 + more, blocks) for which in (0, 1))
-    found = compare_values(values(a, blocks), values(b, blocks), margin=MARGIN)["mean"]
+    found = compare_values(values(a, blocks), values(b, blocks), equivalence_margin=MARGIN)["mean"]
     return [
         {
             "seed": seed,

@@ -120,7 +120,7 @@ def one(job: tuple[Case, float, int, float]) -> dict[str, Any]:
     if hardly(case) and case[0] not in JUDGED:
         seconds = min(seconds, 3.0)
     began = time.monotonic()
-    found = sj.simulate(model(case), precision, LEVEL, seed, quantiles=(), max_seconds=seconds)
+    found = sj.simulate(model(case), precision, LEVEL, seed, quantiles=(), max_wall_time_s=seconds)
     low, high = found.interval("response_time")
     value, true = found.value("response_time"), truth(case)
     inside = None if low is None or high is None or true is None else low <= true <= high

@@ -100,7 +100,7 @@ def one(job: tuple[Setting, int]) -> dict[str, Any]:
     """One simulation: what it found, and whether the truth is inside."""
     (name, precision, replications), seed = job
     case = CASES[name]()
-    found = sj.simulate(case.model, precision, LEVEL, seed, replications, quantiles=(Q,), max_seconds=600)
+    found = sj.simulate(case.model, precision, LEVEL, seed, replications, quantiles=(Q,), max_wall_time_s=600)
     row: dict[str, Any] = {"case": name, "precision": precision, "replications": replications, "seed": seed}
     row |= {"status": found.status, "events": int(found.message.rsplit(" events", 1)[0].rsplit(" ", 1)[1])}
     row |= _inside("mean", case.mean_s, found.value("response_time"), found.interval("response_time"))

@@ -81,7 +81,7 @@ def simulated(service: Service, cores: int, rate: float, seed: int) -> FitRun:
     if service.db_s:
         factors["sessions"] = max(8, min(20, round(rate * service.db_s / 0.7)))
     model = applied(service.truth, factors_of(service.truth, [factors, {**factors, "cores": 1}]), factors)
-    m = sj.simulate(model, completions=REQUESTS, seed=seed, quantiles=(), max_seconds=60)
+    m = sj.simulate(model, completions=REQUESTS, seed=seed, quantiles=(), max_wall_time_s=60)
     means = {}
     for metric in ("response_time", "throughput"):
         value, (low, high) = m.value(metric), m.interval(metric)

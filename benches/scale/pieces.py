@@ -65,7 +65,7 @@ def sweep(count: int) -> Job:
     values = np.linspace(0.005, 0.06, count).tolist()
 
     def run(on: Any) -> sj.Metrics:
-        found = sj.sweep(model, "demands_s.disk.writer", values, wanted=RequestedOutputs(()), parallel=on)
+        found = sj.sweep(model, "demands_s.disk.writer", values, requested_outputs=RequestedOutputs(()), parallel=on)
         _ = found.frame
         return found
 
@@ -75,7 +75,7 @@ def sweep(count: int) -> Job:
 def replications(count: int) -> Job:
     model = Model.parse(SHOP)
     return Job(
-        count, lambda on: sj.simulate(model, replications=count, completions=PASSES, max_seconds=1000, parallel=on),
+        count, lambda on: sj.simulate(model, replications=count, completions=PASSES, max_wall_time_s=1000, parallel=on),
         lambda a, b: a == b,
     )  # fmt: skip
 

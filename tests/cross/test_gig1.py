@@ -34,7 +34,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_as_other_exact_methods(name: str) -> None:
     method, gap, service = CASES[name]
-    found, other = (sj.solve(station(gap, service), m, wanted=LEVELS) for m in ("gig1", method))
+    found, other = (sj.solve(station(gap, service), m, requested_outputs=LEVELS) for m in ("gig1", method))
     assert found.status == "ok"
     response = other.value("response_time", "q", "c")
     for metric in ("waiting_time", "response_time", "queue_length"):
@@ -54,7 +54,7 @@ def test_a_constant_service_is_told_as_it_is() -> None:
         station(sj.Exponential(2.0), sj.Deterministic(1.0)), "gig1", wanted=RequestedOutputs(quantiles=(0.45, 0.9))
     )
     assert found.value("response_time_quantile", "q", q=0.45) == pytest.approx(1.0, rel=1e-12)
-    md1 = sj.solve(station(sj.Exponential(2.0), sj.Deterministic(1.0)), "md1", wanted=LEVELS)
+    md1 = sj.solve(station(sj.Exponential(2.0), sj.Deterministic(1.0)), "md1", requested_outputs=LEVELS)
     assert found.value("response_time_quantile", "q", q=0.9) == pytest.approx(
         md1.value("response_time_quantile", "q", q=0.9), rel=1e-4
     )

@@ -20,7 +20,7 @@ SEED = 11
 
 
 def simulated(model: sj.Model, precision: float = 0.05, **more: Any) -> sj.Metrics:
-    found = sj.simulate(model, precision=precision, level=LEVEL, seed=SEED, max_seconds=120, **more)
+    found = sj.simulate(model, precision=precision, level=LEVEL, seed=SEED, max_wall_time_s=120, **more)
     assert found.status == "ok", found.message
     return found
 

@@ -77,9 +77,9 @@ def ask(run: RunFolder) -> None:
     source = as_source(run)
     for text in (*NUMBERS, *SETS, *YES):
         found = query(text, source)
-        assert found.value is not None or found.why, text
+        assert found.value is not None or found.reason, text
         if any(word in text for word in ("cpu", "wait")):
-            assert "cannot tell" in found.verdict and run.path.name in found.why, text
+            assert "cannot tell" in found.verdict and run.path.name in found.reason, text
     for text in (
         "mean(response)",
         "p99(response)",

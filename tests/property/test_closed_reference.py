@@ -203,7 +203,7 @@ def test_several_classes_against_all_states_in_fractions(data: st.DataObject) ->
         demands_s={f"s{k}": {f"c{r}": float(d) for r, d in enumerate(row)} for k, row in enumerate(demands)},
     )
     for method in ("convolution", "mva-multiclass") if set(counts) == {1} else ("convolution",):
-        m = solve(made, method, wanted=RequestedOutputs(state_probabilities=3))
+        m = solve(made, method, requested_outputs=RequestedOutputs(state_probabilities=3))
         for r in range(classes):
             assert m.value("throughput", cls=f"c{r}") == pytest.approx(float(x[r]), rel=1e-12)
             for k in range(stations):

@@ -37,7 +37,7 @@ def test_a_million_sources(idle: float, room: int) -> None:
     model = sj.Model(
         [sj.Queue("q", 1000, capacity=room)], [sj.Closed("c", 10**6, 1.0 / idle)], service_s={"q": {"c": 1.0}}
     )
-    m = sj.solve(model, "engset", wanted=RequestedOutputs(quantiles=()))
+    m = sj.solve(model, "engset", requested_outputs=RequestedOutputs(quantiles=()))
     with mp.workdps(50):
         right = exactly(10**6, 1000, room, mp.mpf(1) / mp.mpf(1.0 / idle))
         right["queue_length_probability"] = right.pop("full")

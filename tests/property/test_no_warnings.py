@@ -38,7 +38,7 @@ def mixed(rate: float) -> sj.Model:
 def ask_all(model: sj.Model) -> None:
     for name in ("auto", *NAMES):
         with suppress(SojournError):
-            sj.solve(model, name, wanted=WANTED)
+            sj.solve(model, name, requested_outputs=WANTED)
 
 
 @pytest.mark.parametrize("discipline", ["fcfs", "ps", "priority", "lcfs_pr"])

@@ -93,7 +93,7 @@ def test_little_and_sums(up: float, down: float, fast: float, slow: float, load:
 @pytest.mark.parametrize("process", [sj.MAP(((-3.0, 1.0), (0.2, -0.7)), ((2.0, 0.0), (0.0, 0.5))), sj.Erlang(0.9, 2)])
 def test_against_the_truncated_chain(process: object, law: object) -> None:
     model = sj.Model([sj.Queue("q")], [sj.Open("job", arrivals=process)], service_s={"q": {"job": law}})
-    found, chain = (sj.solve(model, m, wanted=RequestedOutputs((), 6)) for m in ("qbd", "ctmc"))
+    found, chain = (sj.solve(model, m, requested_outputs=RequestedOutputs((), 6)) for m in ("qbd", "ctmc"))
     assert chain.value("queue_length", "q") == pytest.approx(found.value("queue_length", "q"), rel=1e-6)
     for n in range(7):
         assert chain.value("queue_length_probability", "q", n=n) == pytest.approx(

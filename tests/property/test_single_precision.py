@@ -98,7 +98,7 @@ def test_mmmk_is_a_cut_mmm(rho: float, servers: int, room: int) -> None:
 @given(n=st.integers(1, 40), servers=st.integers(1, 6), think=st.floats(1e-3, 1e3))
 def test_machine_repair_against_mpmath(n: int, servers: int, think: float) -> None:
     model = sj.Model([sj.Queue("q", servers)], [sj.Closed("c", n, think)], service_s={"q": {"c": 1.0}})
-    m = sj.solve(model, "machine-repair", wanted=RequestedOutputs(state_probabilities=n))
+    m = sj.solve(model, "machine-repair", requested_outputs=RequestedOutputs(state_probabilities=n))
     with mp.workdps(40):
         w = [mp.mpf(1)]
         for k in range(1, n + 1):
@@ -221,7 +221,7 @@ def test_priorities_of_equal_classes_keep_moments_of_the_number(rho: float, scv:
     two = sj.solve(
         one([sj.Open("x", rho / 2), sj.Open("y", rho / 2, priority=1)], {"x": d, "y": d}, discipline="priority")
     )
-    fcfs = sj.solve(one([sj.Open("x", rho)], {"x": d}), "mg1", wanted=RequestedOutputs(quantiles=()))
+    fcfs = sj.solve(one([sj.Open("x", rho)], {"x": d}), "mg1", requested_outputs=RequestedOutputs(quantiles=()))
     assert two.value("queue_length", "q") == pytest.approx(fcfs.value("queue_length", "q"), rel=1e-9)
 
 

@@ -33,7 +33,7 @@ def rows(name: str) -> list[dict]:
 
 def queue(rate: float, service_s: float, servers: int, **wanted) -> Metrics:
     model = sj.Model([sj.Queue("q", servers=servers)], [sj.Open("job", rate)], service_s={"q": {"job": service_s}})
-    return sj.solve(model, wanted=RequestedOutputs(**wanted))
+    return sj.solve(model, requested_outputs=RequestedOutputs(**wanted))
 
 
 def quantity(m: Metrics, name: str) -> float:

@@ -42,7 +42,7 @@ def test_jain_p578_example_34_2_table_34_1(row: tuple[float, ...], method: str) 
 def test_jain_example_35_5_table_35_5_distribution_at_disk_a(method: str) -> None:
     """Printed: probabilities of 0, 2, 3 jobs at disk A, mean, variance, X, utilisations, R."""
     model = one_class([0.78, 2.34, 1.56], [1, 1, 1], [1, 1, 1], 3, think_s=4.68)
-    m = solve(model, method, wanted=RequestedOutputs(state_probabilities=3))
+    m = solve(model, method, requested_outputs=RequestedOutputs(state_probabilities=3))
     p = [m.value("queue_length_probability", "s2", n=n) for n in range(4)]
     assert [p[0], p[2], p[3]] == pytest.approx([0.383, 0.211, 0.070], abs=5.1e-4)
     assert sum(p) == pytest.approx(1, rel=1e-12)
@@ -66,7 +66,7 @@ def test_menasce_2004_chapter_12_database_server_two_customers(method: str) -> N
 @pytest.mark.parametrize("method", EXACT)
 def test_menasce_2004_chapter_12_state_probabilities(method: str) -> None:
     model = one_class([10, 15, 30], [1, 0.5, 0.5], [1, 1, 1], 2)
-    m = solve(model, method, wanted=RequestedOutputs(state_probabilities=2))
+    m = solve(model, method, requested_outputs=RequestedOutputs(state_probabilities=2))
     p = [m.value("queue_length_probability", "s1", n=n) for n in range(3)]
     assert p == pytest.approx([63 / 115, 36 / 115, 16 / 115], rel=1e-12)
 

@@ -69,7 +69,7 @@ def test_m_h2_1_kleinrock_1975_section_5_6() -> None:
     """lambda = mu, service mu with 1/4, 2 mu with 3/4: p_k = 3/32 (2/5)^k + 9/32 (2/3)^k; mean number 1.79; the wait
     has density 3/32 e^(-3t/2) + 9/32 e^(-t/2) and 3/8 at 0."""
     model = single(sj.Hyperexponential((0.25, 0.75), (1.0, 0.5)), rate=1.0)
-    r = sj.solve(model, "qbd", wanted=RequestedOutputs(quantiles=(0.9,), state_probabilities=4))
+    r = sj.solve(model, "qbd", requested_outputs=RequestedOutputs(quantiles=(0.9,), state_probabilities=4))
     for k in range(5):
         exact = 3 / 32 * 0.4**k + 9 / 32 * (2 / 3) ** k
         assert r.value("queue_length_probability", "q", n=k) == pytest.approx(exact, rel=1e-13)
@@ -93,7 +93,7 @@ def test_g_m_1_kleinrock_1975_section_6_4() -> None:
 @pytest.mark.parametrize("shape", [1, 2, 5])
 def test_m_er_1_kleinrock_1975_section_4_3(shape: int) -> None:
     """M/E_r/1: mean wait rho (1 + 1/r)/(2 mu (1 - rho)), by Pollaczek-Khinchine (5.72)."""
-    r = sj.solve(single(sj.Erlang(1.0, shape), rate=0.8), "qbd", wanted=NO_TIMES)
+    r = sj.solve(single(sj.Erlang(1.0, shape), rate=0.8), "qbd", requested_outputs=NO_TIMES)
     assert r.value("waiting_time", "q") == pytest.approx(0.8 * (1 + 1 / shape) / 0.4, rel=1e-12)
 
 
@@ -162,6 +162,6 @@ def test_insensitivity_baskett_1975(discipline: str) -> None:
     """BCMP types 2 and 4: with any service of mean 0.7 the number is geometric in rho = 0.7."""
     law = sj.Hyperexponential((0.2, 0.8), (2.0, 0.375))
     model = single(law, rate=1.0, discipline=discipline, capacity=9)
-    r = sj.solve(model, "ctmc", wanted=RequestedOutputs(state_probabilities=9))
+    r = sj.solve(model, "ctmc", requested_outputs=RequestedOutputs(state_probabilities=9))
     p = [r.value("queue_length_probability", "q", n=n) for n in range(10)]
     assert np.array(p[1:]) / p[:-1] == pytest.approx([0.7] * 9, rel=1e-11)

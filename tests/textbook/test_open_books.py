@@ -26,7 +26,7 @@ def bolch_7_2() -> sj.Model:
 @pytest.mark.parametrize("method", ["jackson", "open-multiclass", "qna"])
 def test_bolch_2006_example_7_2(method: str) -> None:
     """Four stations with feedback. Known to us through the tests of octave's queueing package (qnos)."""
-    r = sj.solve(bolch_7_2(), method, wanted=RequestedOutputs(state_probabilities=4))
+    r = sj.solve(bolch_7_2(), method, requested_outputs=RequestedOutputs(state_probabilities=4))
     printed = {"cpu": (20, 0.8, 4), "printer": (10, 0.3, 0.429), "disk": (10, 0.6, 1.5), "io": (4, 0.2, 0.25)}
     for name, (rate, busy, number) in printed.items():
         assert r.value("throughput", name) == pytest.approx(rate, rel=1e-12)
@@ -71,7 +71,7 @@ def test_tandem_burke_1956() -> None:
         [sj.Open("job", 1.5)],
         demands_s={"a": {"job": 1.0}, "b": {"job": 0.5}},
     )
-    r = sj.solve(model, "jackson", wanted=RequestedOutputs(quantiles=(0.9,)))
+    r = sj.solve(model, "jackson", requested_outputs=RequestedOutputs(quantiles=(0.9,)))
     assert r.value("queue_length", "a") == pytest.approx(2 * 0.75 / (1 - 0.75**2), rel=1e-13)
     assert r.value("queue_length", "b") == pytest.approx(3.0, rel=1e-13)
     assert r.value("waiting_probability", "a") == pytest.approx(9 / 14, rel=1e-13)  # Erlang C(2, 1.5)

@@ -22,7 +22,7 @@ def solved(rate: float, service: float | sj.Distribution, servers: int = 1, *, u
     """An open queue; `rate` per `unit` and `service` in `unit` seconds."""
     time = service if isinstance(service, sj.Distribution) else service * unit
     model = sj.Model([sj.Queue("q", servers, **queue)], [sj.Open("c", rate / unit)], service_s={"q": {"c": time}})
-    return sj.solve(model, wanted=RequestedOutputs(quantiles=(0.9,), state_probabilities=20))
+    return sj.solve(model, requested_outputs=RequestedOutputs(quantiles=(0.9,), state_probabilities=20))
 
 
 def value(m: Metrics, name: str) -> float:
@@ -153,7 +153,7 @@ def test_kleinrock_1975_section_6_4_g_m_1() -> None:
     """A*(s) = 2 mu^2/((s + mu)(s + 2 mu)): sigma = 2 - sqrt 2, W(y) = 1 - (2 - sqrt 2) exp(-mu (sqrt 2 - 1) y)."""
     gaps = sj.PhaseType((1.0, 0.0), ((-1.0, 1.0), (0.0, -2.0)))
     model = sj.Model([sj.Queue("q")], [sj.Open("c", arrivals=gaps)], service_s={"q": {"c": 1.0}})
-    m = sj.solve(model, wanted=RequestedOutputs(quantiles=(0.9,)))
+    m = sj.solve(model, requested_outputs=RequestedOutputs(quantiles=(0.9,)))
     sigma = 2 - math.sqrt(2)
     assert m.method == "gm1" and m.value("waiting_probability", "q") == pytest.approx(sigma, rel=1e-13)
     wait = math.log(sigma / 0.1) / (math.sqrt(2) - 1)
@@ -197,7 +197,7 @@ LATE = [(1, 0.5, 0.404), (1, 1.0, 0.245), (2, 0.5, 0.022), (2, 1.0, 0.003)]
 def test_county_hospital_waits(row: tuple[int, float, float]) -> None:
     doctors, hours, printed = row
     model = sj.Model([sj.Queue("q", doctors)], [sj.Open("c", 2 / HOUR)], service_s={"q": {"c": HOUR / 3}})
-    m = sj.solve(model, wanted=RequestedOutputs(quantiles=(1 - printed - 1e-3, 1 - printed + 1e-3)))
+    m = sj.solve(model, requested_outputs=RequestedOutputs(quantiles=(1 - printed - 1e-3, 1 - printed + 1e-3)))
     low, high = (m.value("waiting_time_quantile", "q", q=q) for q in (1 - printed - 1e-3, 1 - printed + 1e-3))
     assert low <= hours * HOUR <= high
 
@@ -234,7 +234,7 @@ def test_winston_2004_section_20_9_patrol_cars() -> None:
     """
     day = 86400.0
     model = sj.Model([sj.Queue("shop", 2)], [sj.Closed("car", 5, 30 * day)], service_s={"shop": {"car": 3 * day}})
-    m = sj.solve(model, "machine-repair", wanted=RequestedOutputs(state_probabilities=4))
+    m = sj.solve(model, "machine-repair", requested_outputs=RequestedOutputs(state_probabilities=4))
     for n, printed in enumerate((0.619, 0.310, 0.062, 0.009, 0.001)):
         assert m.value("queue_length_probability", "shop", n=n) == pytest.approx(printed, abs=7.5e-4)
     assert m.value("queue_length", "shop") == pytest.approx(0.465, abs=5e-4)

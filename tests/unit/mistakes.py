@@ -87,10 +87,10 @@ STATIONS = [
     Mistake("capacity below servers", SERVERS, "servers = 4\ncapacity = 3", 4, "stations.cpu.capacity", "3", "at least 4", cpu(servers=4, capacity=3)),
     Mistake("capacity zero", SERVERS, "capacity = 0", 3, "stations.cpu.capacity", "0", "at least 1", cpu(capacity=0)),
     Mistake("on_full", SERVERS, 'on_full = "drop"', 3, "stations.cpu.on_full", "'drop'", "lose, block", cpu(on_full="drop")),
-    Mistake("schedule back", SERVERS, "schedule = [[5, 1], [3, 2]]", 3, "stations.cpu.schedule", "3 s after 5 s", "ascending", cpu(schedule=[(5, 1), (3, 2)])),
-    Mistake("schedule shape", SERVERS, "schedule = [1, 2]", 3, "stations.cpu.schedule", "1", "pairs", cpu(schedule=(1, 2))),
-    Mistake("period short", SERVERS, "schedule = [[0, 1], [9, 2]]\nperiod_s = 9", 4, "stations.cpu.period_s", "9", "longer", cpu(schedule=[(0, 1), (9, 2)], period_s=9)),
-    Mistake("period alone", SERVERS, "period_s = 9", 3, "stations.cpu.period_s", "9", "schedule as well", cpu(period_s=9.0)),
+    Mistake("schedule back", SERVERS, "server_schedule = [[5, 1], [3, 2]]", 3, "stations.cpu.server_schedule", "3 s after 5 s", "ascending", cpu(server_schedule=[(5, 1), (3, 2)])),
+    Mistake("schedule shape", SERVERS, "server_schedule = [1, 2]", 3, "stations.cpu.server_schedule", "1", "pairs", cpu(server_schedule=(1, 2))),
+    Mistake("period short", SERVERS, "server_schedule = [[0, 1], [9, 2]]\nschedule_period_s = 9", 4, "stations.cpu.schedule_period_s", "9", "longer", cpu(server_schedule=[(0, 1), (9, 2)], schedule_period_s=9)),
+    Mistake("period alone", SERVERS, "schedule_period_s = 9", 3, "stations.cpu.schedule_period_s", "9", "server_schedule as well", cpu(schedule_period_s=9.0)),
     Mistake("repair takes no time", SERVERS, 'breakdowns = { up = { kind = "exponential", mean = 9 }, down = { kind = "exponential", mean = 0 } }', 3, "stations.cpu.breakdowns.down", "0", "above 0", cpu(breakdowns=sj.Breakdowns(sj.Exponential(9), sj.Exponential(0)))),
     Mistake("unknown key", SERVERS, "server = 2", 3, "stations.cpu.server", "'server'", "mean servers?"),
     Mistake("unknown kind", SERVERS, 'kind = "que"', 3, "stations.cpu.kind", "'que'", "mean queue?"),
@@ -134,7 +134,7 @@ CLASSES = [
     Mistake("trace back", "rate_per_s = 3.0", 'arrivals = { kind = "trace", times_s = [0, 2, 1] }', 7, "classes.user.arrivals.times_s", "back", "ascending", api(arrivals=sj.Trace((0, 2, 1))), OPEN),
     Mistake("trace of nothing", "rate_per_s = 3.0", 'arrivals = { kind = "trace" }', 7, "classes.user.arrivals", "0 values", "one of", api(arrivals=sj.Trace()), OPEN),
     Mistake("arrivals a number", "rate_per_s = 3.0", "arrivals = 3.0", 7, "classes.user.arrivals", "3.0", "rate_per_s", api(arrivals=3.0), OPEN),
-    Mistake("reference unknown", "think_s = 1.0", 'reference = "gpu"', 8, "classes.user.reference", "'gpu'", "cpu", user(reference="gpu")),
+    Mistake("reference unknown", "think_s = 1.0", 'reference_station = "gpu"', 8, "classes.user.reference_station", "'gpu'", "cpu", user(reference_station="gpu")),
 ]  # fmt: skip
 TABLES = [
     Mistake("negative demand", TIME, "user = -0.02", 10, "demands_s.cpu.user", "-0.02", "at least 0", demand(-0.02)),

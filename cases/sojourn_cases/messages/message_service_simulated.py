@@ -93,7 +93,7 @@ class SimulatedMessages(MessageSystemBase):
         times = {"network": o.network_s, "empty": LEAST_S, "retry": max(float(factors["retry_s"]), LEAST_S)}
         times |= {"parse": o.parse_s, "respond": o.respond_s} | {net.name: o.dispatch_s for net in nets}
         return Model(
-            stations, [Closed("c", int(factors["clients"]), reference="network")],
+            stations, [Closed("c", int(factors["clients"]), reference_station="network")],
             service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
         )  # fmt: skip
 

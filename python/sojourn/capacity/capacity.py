@@ -28,7 +28,7 @@ LONGEST_S = 60.0  # of a run
 
 
 @former_keyword(
-    told="on_line",
+    told="on_text_line", on_line="on_text_line", limits="search_limits",
     shown="run_progress",
     report="html_report",
     cores="service_runs_on_cores",
@@ -42,10 +42,10 @@ def capacity(
     watched: WatchedResources | None = None,
     factors: Mapping[str, Any] | None = None,
     what_if: Sequence[Mapping[str, float]] = (),
-    limits: SearchLimits | None = None,
+    search_limits: SearchLimits | None = None,
     service_runs_on_cores: Iterable[int] = (),
     seed: int | None = None,
-    on_line: Callable[[str], None] = lambda _line: None,
+    on_text_line: Callable[[str], None] = lambda _line: None,
     run_progress: Shown | None = None,
     html_report: bool = True,
     **load: Any,
@@ -58,16 +58,16 @@ def capacity(
         out: folder for the run folders [runs/capacity-TIME]; one with the same runs goes on. It gets `fitted.toml` and `report.html`, too.
         watched: processes, control groups and disks of the service; None: of a service on loopback the processes that listen there.
         factors: what is true of the service: `{"workers": 2}`. what_if: factors that are other than that: predicted, not run.
-        limits: how many runs, how long in all, how far (`SearchLimits`).
+        search_limits: how many runs, how long in all, how far (`SearchLimits`).
         service_runs_on_cores: those that the service runs on [as of `measure`]. seed: all schedules repeat from it [another each time].
-        on_line: is given a line after each run. run_progress: as of `measure`. html_report: whether `report.html` is written.
+        on_text_line: is given a line after each run. run_progress: as of `measure`. html_report: whether `report.html` is written.
         load: what else `http_load` takes.
 
     Raises:
         InputError, QueryError: a value that cannot be, an objective without an upper limit. ServiceError, LoadError: nothing answers there,
         or not even a single user gets good answers. LabError: another measurement runs. RunFolderError: `out` holds something else.
     """
-    limits = limits or SearchLimits()
+    limits = search_limits or SearchLimits()
     urls = [url] if isinstance(url, str) else list(url)
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
     where = Path(out) if out is not None else Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -97,9 +97,9 @@ def capacity(
     if limits.max_rate_per_s:
         light = replace(light, few_full_per_s=None)  # users who think until they are below a rate do not fill a service
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
-    on_line(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
+    on_text_line(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(
-        run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=on_line
+        run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=on_text_line
     )  # fmt: skip
     commands = {_named(one): _command(urls, objective, {**(factors or {}), **one}) for one in what_if}
     found = replace(found, elapsed_s=time.monotonic() - began, commands=commands, folder=str(where))

@@ -10,7 +10,7 @@ from typing import Any
 from sojourn.check import honesty, host, load_levels, occupancy, omission, quantile_bounds, schedule, steadiness
 from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import LAWS, SEVERITIES, Finding, Severity
-from sojourn.former_keyword import former_field
+from sojourn.former_keyword import former_field, former_keyword
 from sojourn.readers import Observation, read_observations
 
 Rule = Callable[[LoadFacts], list[Finding] | None]
@@ -104,17 +104,18 @@ def gravest(findings: Sequence[Finding]) -> Severity | None:
     return min((one.severity for one in findings), key=SEVERITIES.index, default=None)
 
 
-def check(files: Sequence[Path | str], format_name: str | None = None) -> CheckResult:
+@former_keyword(format_name="input_format")
+def check(files: Sequence[Path | str], input_format: str | None = None) -> CheckResult:
     """The laws asked of result files of load tools, of host metrics beside them, and of run folders.
 
     Args:
         files: at least one; their formats are found from what is in them.
-        format_name: of all of them, where it cannot be found; one of `sojourn.readers.NAMES`.
+        input_format: of all of them, where it cannot be found; one of `sojourn.readers.NAMES`.
 
     Raises:
         InputError: a file of no known format, cut off, damaged or too large, with its place.
     """
-    return check_observations([one for file in files for one in read_observations(file, format_name)])
+    return check_observations([one for file in files for one in read_observations(file, input_format)])
 
 
 def check_observations(observations: Sequence[Observation]) -> CheckResult:

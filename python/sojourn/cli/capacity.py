@@ -106,9 +106,9 @@ def capacity(
     where = out or Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
     found = find(
         url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
-        what_if=[settings(one, "--what-if") for one in what_if or ()], limits=limits,
+        what_if=[settings(one, "--what-if") for one in what_if or ()], search_limits=limits,
         service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"), seed=seed, run_progress=shown,
-        on_line=lambda line: say(line, err=True), html_report=False, **load,
+        on_text_line=lambda line: say(line, err=True), html_report=False, **load,
     )  # fmt: skip
     if as_json:
         say_answer("capacity", found.to_dict())

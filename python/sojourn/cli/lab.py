@@ -41,7 +41,7 @@ def topology(
     out.print(str(told), style="bold", markup=False)
     for table in tables(told, probe):
         out.print(table)
-    for line in told.absent:
+    for line in told.missing_information:
         out.print(f"not told: {line}", markup=False)
 
 

@@ -161,7 +161,7 @@ def _cells(metrics: Metrics, point: dict[str, Any], outside: str) -> tuple[str, 
     return (
         _interval(response, "s"), _interval(tail, "s"), _interval(rate, "1/s"),
         f"{busiest['station']} {percent(busiest['value'])}" if busiest else "", _interval(limit, "1/s"),
-        ", ".join(filter(None, (note, "" if rows[0]["inside"] else outside))),
+        ", ".join(filter(None, (note, "" if rows[0]["in_validated_range"] else outside))),
     )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def _judged(row: dict[str, Any], outside: str) -> tuple[str, ...]:
         name, prediction(row["predicted"], row["low"], row["high"], unit),
         interval(row["measured"], row["measured_low"], row["measured_high"], unit),
         "" if row["error"] is None else percent(row["error"], sign=True),
-        ", ".join(filter(None, ("" if row["inside_interval"] else "not in the interval", "" if row["inside"] else outside))),
+        ", ".join(filter(None, ("" if row["inside_interval"] else "not in the interval", "" if row["in_validated_range"] else outside))),
     )  # fmt: skip
 
 

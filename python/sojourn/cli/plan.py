@@ -82,7 +82,7 @@ def plan(
         say_answer("plan", found.to_dict())
     else:
         _print(found)
-    if found.first is None and found.cheapest_outside is None:
+    if found.first is None and found.cheapest_outside_validated_range is None:
         raise typer.Exit(ObjectiveMissed.exit_code)
 
 

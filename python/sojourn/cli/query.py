@@ -134,4 +134,4 @@ def _print(answer: Answer) -> None:
     out = console()
     for part in answer.parts or (answer,):
         head = f"{answer.source}: {part.verdict}" if part.verdict else f"{answer.source}:"
-        out.print(f"{head}{': ' if part.verdict and part.why else ' '}{part.why}", markup=False, soft_wrap=True)
+        out.print(f"{head}{': ' if part.verdict and part.reason else ' '}{part.reason}", markup=False, soft_wrap=True)

@@ -58,7 +58,7 @@ def simulate(
     with workers_on(parallel, "simulating") as workers, nullcontext() if parallel else bar() as progress:
         found = simulate_(
             model, precision=precision, level=level, seed=seed, replications=replications, until_s=until_s,
-            completions=completions, max_seconds=max_s, progress=progress, parallel=workers,
+            completions=completions, max_wall_time_s=max_s, progress=progress, parallel=workers,
         )  # fmt: skip
     found.message = "\n".join(filter(None, [of_one_model(file), found.message]))
     if printed.as_json:

@@ -66,7 +66,7 @@ def study(
         return
     with live("run") as view:
         result = run_study(
-            path, out=out, quick=quick, seed=seed, only=parts, random_configurations=draw, storage_paths=some,
+            path, out=out, quick=quick, seed=seed, only_parts=parts, random_configurations=draw, storage_paths=some,
             repetitions=replications, say=view.say,
             progress=view,
         )  # fmt: skip

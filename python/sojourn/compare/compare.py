@@ -19,6 +19,7 @@ from sojourn.compare.log_ratio import LogRatio
 from sojourn.compare.matched_runs import MatchedRuns, match
 from sojourn.compare.run_values import MORE_IS_BETTER, UNITS, RunValues, read_runs
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import USUAL_LEVEL, percent
 
@@ -26,8 +27,9 @@ Sources = Path | str | RunFolder | Sequence[Path | str | RunFolder]
 ORDER = ("mean", "time", "p50", "p90", "p99", "throughput", "demand", "cpu")
 
 
+@former_keyword(margin="equivalence_margin")
 def compare(
-    a: Sources, b: Sources, *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
+    a: Sources, b: Sources, *, metrics: Sequence[str] = (), equivalence_margin: float = 0.05, level: float = USUAL_LEVEL,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:  # fmt: skip
     """Run folders of B beside run folders of A: better, worse, equivalent, or cannot tell.
@@ -35,7 +37,7 @@ def compare(
     Args:
         a, b: run folders, folders that hold them, or lists of these.
         metrics: those that the verdict is about [`mean`]: `mean`, `p50`, `p90`, `p99`, `throughput`, `demand` ….
-        margin: relative difference that does not matter, above 0 and below 1. level: of the intervals, in (0, 1).
+        equivalence_margin: relative difference that does not matter, above 0 and below 1. level: of the intervals, in (0, 1).
         names: what the two are called.
 
     Raises:
@@ -45,15 +47,15 @@ def compare(
     given = [[one] if isinstance(one, Path | str | RunFolder) else list(one) for one in (a, b)]
     check_apart(*given)
     sides = [read_runs(one) for one in given]
-    return compare_values(sides[0], sides[1], metrics=metrics, margin=margin, level=level, names=names)
+    return compare_values(sides[0], sides[1], metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names)
 
 
 def compare_values(
-    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
+    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), equivalence_margin: float = 0.05, level: float = USUAL_LEVEL,
     names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = (),
 ) -> Comparison:  # fmt: skip
     """The same for what runs of any kind said; without `metrics` the verdict is about the first of mean and time that both have."""
-    check_range(margin, level)
+    check_range(equivalence_margin, level)
     runs = match(a, b, names)
     there = sorted(runs.metrics, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     asked = list(dict.fromkeys(metrics)) or there[:1]
@@ -65,7 +67,7 @@ def compare_values(
     if not asked:
         raise InputError("no metric that all runs have", "compare", "give runs that have finished requests")
     own_level = own(level, asked)
-    found = tuple(_judged(name, runs, margin, own_level if name in asked else level, name in asked) for name in there)
+    found = tuple(_judged(name, runs, equivalence_margin, own_level if name in asked else level, name in asked) for name in there)
     verdict = overall({one.metric: one.verdict for one in found if one.part_of_verdict})
     few = few_runs(runs.ratio(asked[0]), own_level)
     by_exchange = [
@@ -76,7 +78,7 @@ def compare_values(
         and (said := exchanged(one.metric, runs.ratio(one.metric), own_level))
     ]
     return Comparison(
-        names, verdict, found, margin, level, runs.design, runs.counts, runs.compared,
+        names, verdict, found, equivalence_margin, level, runs.design, runs.counts, runs.compared,
         (*([few] if few else ()), *by_exchange, *notes, *runs.notes),
         runs.more_of(names),
     )  # fmt: skip

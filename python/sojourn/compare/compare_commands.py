@@ -19,6 +19,7 @@ from sojourn.compare.comparison import Comparison
 from sojourn.compare.interleaved import SIDES, InterleavedLimits, interleaved
 from sojourn.compare.run_values import RunValues
 from sojourn.errors import InputError, ServiceError
+from sojourn.former_keyword import former_keyword
 from sojourn.lab.capped_log import CappedLog, last_lines
 from sojourn.lab.process_tree import GONE_S, descendants, how_ended, send, session, wait_until
 from sojourn.units import USUAL_LEVEL, seconds
@@ -30,9 +31,10 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Words = Sequence[str]
 
 
+@former_keyword(margin="equivalence_margin")
 def compare_commands(
     a: str | Words, b: str | Words, *, limits: InterleavedLimits | None = None, warm_up: int = 1, timeout_s: float = TIMEOUT_S,
-    metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL, names: tuple[str, str] = ("A", "B"),
+    metrics: Sequence[str] = (), equivalence_margin: float = 0.05, level: float = USUAL_LEVEL, names: tuple[str, str] = ("A", "B"),
     told: Callable[[str], None] = lambda _line: None,
 ) -> Comparison:  # fmt: skip
     """Runs two commands in turn, each once a block, and says whether B takes longer than A.
@@ -41,13 +43,13 @@ def compare_commands(
         a, b: words, or a text that is split like a shell's (pipes need `sh -c '…'`). Their output is thrown away.
         limits: how many blocks, how long in all. warm_up: runs of each beforehand that do not count.
         timeout_s: after which a command is ended and the comparison stops, above 0.
-        metrics: what the verdict is about [`time`]: `time`, `cpu`. margin, level: as of `compare`.
+        metrics: what the verdict is about [`time`]: `time`, `cpu`. equivalence_margin, level: as of `compare`.
 
     Raises:
         InputError: a command that cannot be started, a value out of range. ServiceError: a command ended with another code than 0, or did
         not end in time.
     """
-    check_range(margin, level)
+    check_range(equivalence_margin, level)
     check_metrics(metrics, METRICS)
     limits = (limits or InterleavedLimits()).seeded()
     check_blocks(limits.blocks, metrics, level)
@@ -71,7 +73,7 @@ def compare_commands(
         runs_a,
         runs_b,
         metrics=metrics,
-        margin=margin,
+        equivalence_margin=equivalence_margin,
         level=level,
         names=names,
         notes=[*([stopped] if stopped else []), limits.told()],

@@ -21,6 +21,7 @@ from sojourn.compare.run_values import OF_RUN_FOLDERS, RunValues, run_values
 from sojourn.errors import RunFolderError
 from sojourn.files.reading import read_bytes
 from sojourn.files.writing import write_whole
+from sojourn.former_keyword import former_keyword
 from sojourn.load.schedule_seed import run_seed
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
@@ -31,9 +32,10 @@ RUN_S = 6.0
 SERIES, MOST_SERIES_BYTES = "series.json", 10_000
 
 
+@former_keyword(margin="equivalence_margin")
 def compare_urls(
     a: str, b: str, *, rate_per_s: float | None = None, users: int | None = None, run_s: float = RUN_S, out: Path | str | None = None,
-    limits: InterleavedLimits | None = None, metrics: Sequence[str] = (), margin: float = 0.05, level: float = USUAL_LEVEL,
+    limits: InterleavedLimits | None = None, metrics: Sequence[str] = (), equivalence_margin: float = 0.05, level: float = USUAL_LEVEL,
     names: tuple[str, str] = ("A", "B"), cores: Iterable[int] = (), told: Callable[[str], None] = lambda _line: None,
     shown: Shown | None = None, **load: Any,
 ) -> Comparison:  # fmt: skip
@@ -43,14 +45,14 @@ def compare_urls(
         a, b: URLs. Processes that listen there on loopback are watched, which gives the CPU time of a request (`demand`).
         rate_per_s (open loop) or users (closed loop): the load, one of them. run_s: length of a run, s.
         out: folder of the runs [runs/compare-TIME], `a/block-01/rate-50` …; one that was interrupted goes on.
-        limits: how many blocks, how long in all. metrics, margin, level, names: as of `compare`.
+        limits: how many blocks, how long in all. metrics, equivalence_margin, level, names: as of `compare`.
         cores: those that the services run on [as of `measure`]. load: what else `http_load` takes. shown: as of `measure`.
 
     Raises:
         InputError: a value out of range. ServiceError, LoadError: nothing answers there, or no run is valid. LabError: another measurement
         runs. RunFolderError: `out` has something else, another seed, or was answered with other blocks.
     """
-    check_range(margin, level)
+    check_range(equivalence_margin, level)
     check_metrics(metrics, OF_RUN_FOLDERS, "demand ")
     check_blocks((limits := limits or InterleavedLimits()).blocks, metrics, level)
     where = Path(out) if out is not None else Path("runs") / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -73,7 +75,7 @@ def compare_urls(
 
     runs_a, runs_b, stopped = interleaved(run, limits, told)
     notes = [*([stopped] if stopped else []), limits.told()]
-    found = compare_values(runs_a, runs_b, metrics=metrics, margin=margin, level=level, names=names, notes=notes)
+    found = compare_values(runs_a, runs_b, metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names, notes=notes)
     _keep(where, limits, len(runs_a))
     return found
 

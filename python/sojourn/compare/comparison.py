@@ -63,11 +63,14 @@ class MetricComparison:
         return self.metric, quantity(self.a, self.unit), quantity(self.b, self.unit), self.interval_text, told
 
 
-@former_field(design="run_order", counts="run_counts", compared="other_differences", more_of="runs_needed_where")
+@former_field(
+    design="run_order", counts="run_counts", compared="other_differences", more_of="runs_needed_where",
+    margin="equivalence_margin",
+)
 @dataclass(frozen=True)
 class Comparison(ShownInNotebook):
     """B beside A. `verdict` is about the metrics that are `part_of_verdict`: worse where one of them is, better where one is and none is
-    worse, equivalent where all are, else cannot tell. `margin`: a relative difference that does not matter. `run_order`: how the runs were
+    worse, equivalent where all are, else cannot tell. `equivalence_margin`: a relative difference that does not matter. `run_order`: how the runs were
     put beside each other. `run_counts`: of A and of B. `other_differences`: what differs between the sides, in words. `notes`: what else
     there is to know. `runs_needed_where`: of what `further_runs_needed` are, in words."""
 
@@ -76,7 +79,7 @@ class Comparison(ShownInNotebook):
     names: tuple[str, str]
     verdict: str
     metrics: tuple[MetricComparison, ...]
-    margin: float
+    equivalence_margin: float
     level: float
     run_order: str
     run_counts: tuple[int, int]
@@ -99,7 +102,7 @@ class Comparison(ShownInNotebook):
     def first_line(self) -> str:
         """The answer."""
         about = "; ".join(f"{WORDS.get(one.metric, one.metric)} {one.interval_text}" for one in self.judged)
-        within = f", within {percent(self.margin, 0)}" if self.verdict == EQUIVALENT else ""
+        within = f", within {percent(self.equivalence_margin, 0)}" if self.verdict == EQUIVALENT else ""
         return f"{self._whose()}: {about}{within}{self._more()}"
 
     def _whose(self) -> str:
@@ -113,7 +116,7 @@ class Comparison(ShownInNotebook):
         if self.verdict != CANNOT_TELL:
             return ""
         open_ones = [one for one in self.judged if one.verdict == CANNOT_TELL and not (one.equivalent or one.differs)]
-        margin = f"; the margin is {percent(self.margin, 0)}"
+        margin = f"; the margin is {percent(self.equivalence_margin, 0)}"
         if not open_ones:
             return f"{margin}; look at the overloaded runs"
         if any(one.low is None for one in open_ones):

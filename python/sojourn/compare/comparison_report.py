@@ -36,7 +36,7 @@ def _changes(found: Comparison, known: Sequence[MetricComparison]) -> Figure:
     ends = [0.5, len(known) + 0.5]
     margins = [
         Series(f"margin {percent(m, sign=True)}", ends, [100 * m] * 2, style="dashed", group="margin")
-        for m in (found.margin, -found.margin)
+        for m in (found.equivalence_margin, -found.equivalence_margin)
     ]
     return Figure(
         "changes", f"Change from {found.names[0]} to {found.names[1]}", "metric", "change (%)",
@@ -49,7 +49,7 @@ def junit_cases(found: Comparison) -> list[JunitCase]:
     """A case for each metric that the verdict is about: it is not worse by more than the margin."""
     return [
         JunitCase(
-            f"{one.metric} of {found.names[1]} not worse than of {found.names[0]}, margin {percent(found.margin, 0)}",
+            f"{one.metric} of {found.names[1]} not worse than of {found.names[0]}, margin {percent(found.equivalence_margin, 0)}",
             OUTCOMES[one.verdict],
             str(found),
         )

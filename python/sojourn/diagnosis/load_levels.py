@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.diagnosis import Diagnosis, LoadLevel, Rate, WatchedResource, diagnose_levels
+from sojourn.former_keyword import former_keyword
 from sojourn.runs.generator_lateness import LATE_REASON
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.pauses import Pauses, run_pauses
@@ -24,12 +25,13 @@ MEANS = ("offered_per_s", "throughput_per_s", "response_s", "sent_s", "client_bu
 ERRORS = ("throughput_error", "response_error")
 
 
+@former_keyword(full_per_s="saturation_rate_of")
 def diagnose(
-    runs: Sequence[Path | str | RunFolder], full_per_s: Callable[[Mapping[str, Any]], Rate | None] | None = None
+    runs: Sequence[Path | str | RunFolder], saturation_rate_of: Callable[[Mapping[str, Any]], Rate | None] | None = None
 ) -> dict[str, Diagnosis]:
     """Setting of the service ("" where it has one only, `workers = 4`) → what limits it there.
 
-    `full_per_s`: factors of a run → the rate at which a fitted model is full, with its interval; None where it has none.
+    `saturation_rate_of`: factors of a run → the rate at which a fitted model is full, with its interval; None where it has none.
     Runs that were disturbed, failed or were cut off are left out; overloaded ones are not, they tell most. Empty where no
     run says anything. Raises RunFolderError where no run folder is there.
     """
@@ -45,8 +47,8 @@ def diagnose(
             continue
         if (level := read_level(folder)) is not None:
             load = str([folder.manifest.get("factors", {}).get(name) for name in LOAD] + [level.users])
-            if full_per_s is not None and setting_of(folder) not in series:
-                fitted[setting_of(folder)] = full_per_s(folder.manifest.get("factors", {}))
+            if saturation_rate_of is not None and setting_of(folder) not in series:
+                fitted[setting_of(folder)] = saturation_rate_of(folder.manifest.get("factors", {}))
             series.setdefault(setting_of(folder), {}).setdefault(load, []).append(level)
     return {
         setting: diagnose_levels([_mean(own) for own in loads.values()], fitted.get(setting))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sojourn.errors import InputError
-from sojourn.former_keyword import former_field
+from sojourn.former_keyword import former_field, former_keyword
 from sojourn.stats.circular_shift import Array, shift_test
 from sojourn.units import percent, seconds
 
@@ -76,10 +76,11 @@ class Oscillation:
         return {key: value for key, value in vars(self).items() if key not in left_out}
 
 
+@former_keyword(a="shares_a", b="shares_b")
 def oscillation(
-    a: ArrayLike, b: ArrayLike, interval_s: float = INTERVAL_S, names: Sequence[str] = ("a", "b")
+    shares_a: ArrayLike, shares_b: ArrayLike, interval_s: float = INTERVAL_S, names: Sequence[str] = ("a", "b")
 ) -> Oscillation:
-    """Judges whether a bottleneck oscillates between two resources, of which `a` and `b` (n,) are the busy shares in [0, 1],
+    """Judges whether a bottleneck oscillates between two resources, of which `shares_a` and `shares_b` (n,) are the busy shares in [0, 1],
     sampled together every `interval_s`, at most 0.11 s. Samples of 0.05 s and less are averaged to about 0.1 s.
 
     Raises:
@@ -87,7 +88,7 @@ def oscillation(
     """
     labels = (str(names[0]), str(names[1]))
     step = _step(interval_s)
-    shares = np.stack(_checked(a, b, labels, step))
+    shares = np.stack(_checked(shares_a, shares_b, labels, step))
     interval_s = round(interval_s * step, 9)
     test = shift_test(shares[0], shares[1], interval_s)
     reached = shares >= FULL

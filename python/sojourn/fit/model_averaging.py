@@ -65,7 +65,7 @@ class ModelMixture:
                 # a run may measure more, and no station does more
                 row |= {"value": min(row["value"], 1.0), "low": min(row["low"], 1.0)}
             told = {"metric": metric} if metric not in levels else {"metric": QUANTILE, "q": levels[metric]}
-            found.append({"station": station, "class": cls, "inside": drawn[0][2].inside} | told | row)
+            found.append({"station": station, "class": cls, "in_validated_range": drawn[0][2].inside} | told | row)
         return found
 
     def _drawn(self, point: Mapping[str, Any], levels: Sequence[float]) -> list[tuple[str, float, DrawnPoint]]:

@@ -2,7 +2,7 @@
 
 Draws of each quantity (`drawn_point`) make its interval; of a model with alternatives these are the draws of all of them
 (`model_averaging`), so that all numbers of one configuration come from the same mixture. Where part of the draws saturates there
-is no upper end (`open_above`). A column `inside` says whether a configuration lies among those that were measured.
+is no upper end (`open_above`). A column `in_validated_range` says whether a configuration lies among those that were measured.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def predict(
             told = mixture.rows(point, level, quantiles)
         except MethodRefused as error:
             refused.append(f"{', '.join(f'{k} = {v}' for k, v in point.items())}: {error.value}")
-            told = [{"metric": "response_time", "value": None, "status": "not_answered", "inside": False}]
+            told = [{"metric": "response_time", "value": None, "status": "not_answered", "in_validated_range": False}]
         if quantiles and not any(row["metric"] == QUANTILE for row in told):
             untold.add(fitted.solve_method)
         rows += [row | point for row in told]
@@ -87,7 +87,7 @@ def predict(
 
 
 def _outside(rows: Sequence[Row]) -> str:
-    return "" if all(row["inside"] for row in rows) else BEYOND
+    return "" if all(row["in_validated_range"] for row in rows) else BEYOND
 
 
 def _tail(rows: Sequence[Row], untold: Collection[str]) -> str:

@@ -45,7 +45,7 @@ def validate(
     """A row a run, class, station and metric (response_time, s; throughput, 1/s; utilisation), in the order of the levels.
 
     Columns: run, its factors, class, station, metric, predicted, low, high, status, measured, measured_low, measured_high,
-    error (relative; infinite where the model calls saturated what was not), inside_interval, inside (of what was measured),
+    error (relative; infinite where the model calls saturated what was not), inside_interval, in_validated_range,
     arrival_rate_per_s (the rate that is predicted for, that of the arrivals of one open class; null where it is the one that was
     asked, or there is none), predicted_at_asked_rate (for the rate that was asked). The interval of a measured value is by what
     repetitions differ by, where there are any, else the run's own. changed_settings: path → value, where these runs differ from those
@@ -229,5 +229,5 @@ def _row(key: tuple[str, str, str], told: Row, measured: float, half: float) -> 
         "measured_high": measured * math.exp(half) if known else None,
         "error": error,
         "inside_interval": bool(low is not None and low <= measured and (high is None or measured <= high)),
-        "inside": told["inside"],
+        "in_validated_range": told["in_validated_range"],
     }  # fmt: skip

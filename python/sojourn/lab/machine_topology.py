@@ -25,20 +25,20 @@ class Cache:
 
 @dataclass(frozen=True)
 class MachineTopology:
-    """The processors that this process may use, in the order of `cpu_topology.cores`, and their caches, each once. `absent`: what /sys
+    """The processors that this process may use, in the order of `cpu_topology.cores`, and their caches, each once. `missing_information`: what /sys
     does not tell, in words."""
 
     cores: tuple[Core, ...]
     caches: tuple[Cache, ...]
-    absent: tuple[str, ...] = ()
+    missing_information: tuple[str, ...] = ()
 
     @property
-    def packages(self) -> dict[int, tuple[int, ...]]:
+    def cpu_packages(self) -> dict[int, tuple[int, ...]]:
         """Package → its processors, in order of number."""
         return _groups((core.package, core.number) for core in self.cores)
 
     @property
-    def nodes(self) -> dict[int, tuple[int, ...]]:
+    def numa_nodes(self) -> dict[int, tuple[int, ...]]:
         """NUMA node → its processors."""
         return _groups((core.node, core.number) for core in self.cores)
 
@@ -52,19 +52,19 @@ class MachineTopology:
     def record(self) -> dict[str, Any]:
         """All of it as plain values for JSON."""
         return {
-            "packages": {str(name): list(own) for name, own in self.packages.items()},
+            "cpu_packages": {str(name): list(own) for name, own in self.cpu_packages.items()},
             "physical_cores": [list(own) for own in self.physical_cores],
-            "nodes": {str(name): list(own) for name, own in self.nodes.items()},
+            "numa_nodes": {str(name): list(own) for name, own in self.numa_nodes.items()},
             "cores": [asdict(core) for core in self.cores],
             "caches": [asdict(cache) for cache in self.caches],
-            "absent": list(self.absent),
+            "missing_information": list(self.missing_information),
         }
 
     def __str__(self) -> str:
         threads = max(map(len, self.physical_cores))
-        parts = [_count(len(self.packages), "package"), _count(len(self.physical_cores), "physical core")]
+        parts = [_count(len(self.cpu_packages), "package"), _count(len(self.physical_cores), "physical core")]
         parts += [f"up to {threads} threads each"] if threads > 1 else []
-        parts += [_count(len(self.nodes), "NUMA node")]
+        parts += [_count(len(self.numa_nodes), "NUMA node")]
         return ", ".join(parts)
 
 

@@ -97,8 +97,8 @@ def _references(model: ModelData, stations: Collection[str]) -> None:
         for name in r.stations:
             one_of(name, f"regions.{r.name}.stations", stations)
     for c in model.classes:
-        if isinstance(c, Closed) and c.reference:
-            one_of(c.reference, f"classes.{c.name}.reference", stations)
+        if isinstance(c, Closed) and c.reference_station:
+            one_of(c.reference_station, f"classes.{c.name}.reference_station", stations)
 
 
 def _table(model: ModelData, part: str, stations: Collection[str]) -> None:

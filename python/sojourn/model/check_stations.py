@@ -71,16 +71,16 @@ def _queue(s: Queue, place: str) -> None:
     if s.background >= s.servers:
         remedy = f"give less than {s.servers}, the number of servers: nothing is left for customers"
         raise ModelError(f"{s.background:g}", f"{place}.background", remedy)
-    if s.background and s.schedule:
-        raise ModelError(f"{s.background:g}", f"{place}.background", "leave out schedule, or background")
+    if s.background and s.server_schedule:
+        raise ModelError(f"{s.background:g}", f"{place}.background", "leave out server_schedule, or background")
 
 
 def _schedule(s: Queue, place: str) -> None:
-    at = f"{place}.schedule"
-    if not isinstance(s.schedule, tuple):
-        raise ModelError(repr(s.schedule), at, "give pairs [at_s, servers]")
+    at = f"{place}.server_schedule"
+    if not isinstance(s.server_schedule, tuple):
+        raise ModelError(repr(s.server_schedule), at, "give pairs [at_s, servers]")
     last = -1.0
-    for step in s.schedule:
+    for step in s.server_schedule:
         if not isinstance(step, tuple) or len(step) != 2:
             raise ModelError(repr(step), at, "give pairs [at_s, servers]")
         number(step[0], at, what="as time (s)")
@@ -88,12 +88,12 @@ def _schedule(s: Queue, place: str) -> None:
         if step[0] <= last:
             raise ModelError(f"{step[0]:g} s after {last:g} s", at, "give the steps in ascending order of time")
         last = step[0]
-    if s.period_s is None:
+    if s.schedule_period_s is None:
         return
-    number(s.period_s, f"{place}.period_s", above=True, what="(s)")
-    if not s.schedule or s.period_s <= last:
-        remedy = "give a period longer than the last step of schedule" if s.schedule else "give a schedule as well"
-        raise ModelError(s.period_s, f"{place}.period_s", remedy)
+    number(s.schedule_period_s, f"{place}.schedule_period_s", above=True, what="(s)")
+    if not s.server_schedule or s.schedule_period_s <= last:
+        remedy = "give a period longer than the last step of server_schedule" if s.server_schedule else "give a server_schedule as well"
+        raise ModelError(s.schedule_period_s, f"{place}.schedule_period_s", remedy)
 
 
 def _multicore(s: Multicore, place: str) -> None:

@@ -23,13 +23,14 @@ class Breakdowns:
     down: Distribution
 
 
+@former_field(schedule="server_schedule", period_s="schedule_period_s")
 @dataclass(frozen=True)
 class Queue:
     """`servers` equal servers with one waiting line. `capacity` limits the customers at the station, those in service included
     (None: no limit).
 
     `on_full` says what happens to an arrival at a full station: `lose` drops it, and `block` blocks the upstream server after
-    service. `schedule` is a list of pairs (at_s, servers), which repeats every `period_s`; only a simulation supports it.
+    service. `server_schedule` is a list of pairs (at_s, servers), which repeats every `schedule_period_s`; only a simulation supports it.
     `breakdowns` needs a simulation, or the method `mg1-breakdowns` for a model of one server. `background`, in [0, `servers`), is
     the mean number of servers that other work keeps busy, with or without customers. This work counts as
     utilisation, and makes the servers slower for the customers, by its share.
@@ -40,8 +41,8 @@ class Queue:
     discipline: str = "fcfs"
     capacity: int | None = None
     on_full: str = "lose"
-    schedule: tuple[tuple[float, int], ...] = ()
-    period_s: float | None = None
+    server_schedule: tuple[tuple[float, int], ...] = ()
+    schedule_period_s: float | None = None
     breakdowns: Breakdowns | None = None
     background: float = 0.0
     kind: ClassVar[str] = "queue"
@@ -141,18 +142,19 @@ class Region:
         freeze(self)
 
 
+@former_field(reference="reference_station")
 @dataclass(frozen=True)
 class Closed:
     """`population` customers that think for `think_s` (a mean, or a distribution) between two passes.
 
-    If the `routing` never leads to `think`, a pass ends at each visit to the station `reference` (default: the first station).
+    If the `routing` never leads to `think`, a pass ends at each visit to `reference_station` (default: the first station).
     """
 
     name: str
     population: int
     think_s: float | Distribution = 0.0
     priority: int = 0
-    reference: str = ""
+    reference_station: str = ""
     kind: ClassVar[str] = "closed"
 
 

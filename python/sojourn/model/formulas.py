@@ -184,7 +184,7 @@ def _numbers_of(kind: type) -> list[tuple[str, str]]:
             found.append((field.name, "rates"))
         elif (
             "str" not in names
-            and field.name not in ("schedule",)
+            and field.name not in ("server_schedule",)
             and names & {"float", "int", "Distribution", "ArrivalProcess"}
         ):
             found.append((field.name, "whole" if "int" in names and "float" not in names else "number"))

@@ -110,7 +110,7 @@ class Network:
     @cached_property
     def remarkable(self) -> bool:
         """Whether there is more than stations, classes and routes: see `solve.registry.features`."""
-        timed = any(getattr(s, "schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
+        timed = any(getattr(s, "server_schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
         return bool(self.limits or self.choices or not self.at_load or "multicore" in self.kind or timed)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from sojourn.errors import ModelError
 from sojourn.file_errors import meant
 from sojourn.model.checked_values import one_of
-from sojourn.model.components import Breakdowns, Pool
+from sojourn.model.components import Breakdowns, Closed, Pool, Queue
 from sojourn.model.distribution_registry import KINDS, TIMES, Distribution
 from sojourn.model.formulas import AnyFormula
 from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
@@ -32,6 +32,8 @@ FORMER: dict[type, dict[str, str]] = {  # keys by a former name; still read
     },
     NumberByFactor: {"of": "factor"},
     Pool: {"over": "held_over_stations"},
+    Queue: {"schedule": "server_schedule", "period_s": "schedule_period_s"},
+    Closed: {"reference": "reference_station"},
 }
 IN_FILE = {"scv_": "scv", "cls": "class"}  # a field whose plain name is taken by a property
 

@@ -40,7 +40,7 @@ def routes_of(model: ModelData, names: list[str], asked: Array) -> tuple[Routes,
     for j, x in enumerate(model.classes):
         if model.routing.get(x.name) and not any(rows.get(k * c + j, {}).values()):
             first = next((name for name in model.routing[x.name] if name in node and name not in OUTSIDE), names[0])
-            _begin(rows, node[getattr(x, "reference", "") or first], j, isinstance(x, Closed), k, c)
+            _begin(rows, node[getattr(x, "reference_station", "") or first], j, isinstance(x, Closed), k, c)
     if model.routing:
         _closed_off(model, names, rows)
     return Routes(k, c, as_matrix(rows, (k + 1) * c) if rows else None, series), choices

@@ -128,11 +128,12 @@ class CheapestAtLoad:
     front="pareto_front",
     binds="limiting_term",
     price="miss_price",
+    cheapest_outside="cheapest_outside_validated_range",
     priced="cost_given",
 )
 @dataclass(frozen=True)
 class Plan(ShownInNotebook):
-    """`cheapest` that meets the objective inside the validated range; `cheapest_outside`: cheaper still, or the only one, but nothing
+    """`cheapest` that meets the objective inside the validated range; `cheapest_outside_validated_range`: cheaper still, or the only one, but nothing
     like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
     `pareto_front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
     (`cost_given`) `cheapest` is the first in the order given, and `pareto_front` has all. `steps`, `limiting_term` of the
@@ -145,7 +146,7 @@ class Plan(ShownInNotebook):
     load_name: str
     configurations: int
     cheapest: PlannedConfiguration | None
-    cheapest_outside: PlannedConfiguration | None
+    cheapest_outside_validated_range: PlannedConfiguration | None
     nearest: PlannedConfiguration | None
     least_mean_regret: PlannedConfiguration | None
     least_max_regret: PlannedConfiguration | None
@@ -203,7 +204,7 @@ class Plan(ShownInNotebook):
         for title, one in (
             ("least regret", self.first and self.least_mean_regret), ("least maximum regret", self.first and self.least_max_regret),
             (cheapest, self.cheapest),
-            (f"{'cheaper' if self.cheapest and self.cost_given else cheapest}, but outside the validated range", self.cheapest_outside),
+            (f"{'cheaper' if self.cheapest and self.cost_given else cheapest}, but outside the validated range", self.cheapest_outside_validated_range),
             ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:
@@ -212,13 +213,13 @@ class Plan(ShownInNotebook):
         found = [f"{' and '.join(names)}: {choices[name]}" for name, names in titles.items()]
         if self.first is not None:
             found[0] = f"choose, {found[0]}" if self.cost_given else found[0]
-        elif self.cheapest_outside is not None:
+        elif self.cheapest_outside_validated_range is not None:
             found.insert(
                 0, "no configuration within the measured range meets the objective: first measure near the one below"
             )
         else:
             found.insert(0, "nothing meets the objective")
-        base = self.first or self.cheapest_outside or self.nearest
+        base = self.first or self.cheapest_outside_validated_range or self.nearest
         if (
             self.cost_given
             and base is not None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError, SourceRefused
 from sojourn.file_kind import FIT, MODEL, expect, kind_of
+from sojourn.former_keyword import former_field
 from sojourn.query import nodes as N  # noqa: N812
 from sojourn.query.build import parse
 from sojourn.query.evaluate import Evaluator, NodeState
@@ -44,12 +45,13 @@ class Question:
         return Question(tree, check(tree))
 
 
+@former_field(why="reason")
 @dataclass(frozen=True)
 class Answer:
     """What a source says to a query.
 
     `verdict`: `yes`, `no` or `cannot tell`, of a question; of a number "" or, where the source refuses it, `cannot tell`.
-    `value`, `low`, `high`: of a number, in SI units, None where there is none. `why`: one sentence. `tree`: the query.
+    `value`, `low`, `high`: of a number, in SI units, None where there is none. `reason`: one sentence. `tree`: the query.
     `parts`: of several queries, one answer each. `states`: what became of each node, by its `id`.
     """
 
@@ -58,17 +60,17 @@ class Answer:
     value: float | None
     low: float | None
     high: float | None
-    why: str
+    reason: str
     tree: N.Node
     states: dict[int, NodeState]
     parts: tuple[Answer, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: source, query, verdict, value, low, high, why; of several, their `parts`."""
+        """For JSON: source, query, verdict, value, low, high, reason; of several, their `parts`."""
         head = {"source": self.source, "query": to_text(self.tree), "verdict": self.verdict or None}
         if self.parts:
             return {**head, "parts": [one.to_dict() for one in self.parts]}
-        return {**head, "value": self.value, "low": self.low, "high": self.high, "why": self.why}
+        return {**head, "value": self.value, "low": self.low, "high": self.high, "reason": self.reason}
 
     def svg(self) -> str:
         """The tree as a picture, with what became of each node."""
@@ -83,7 +85,7 @@ def query(text: str | Question, source: Any) -> Answer:
     """Asks `source` (a run folder or its path, a model, a fitted one or its file, a table of Metrics) the question `text`.
 
     Raises QueryError for a text that is no query, InputError for what is no source. What the source cannot give makes the
-    answer `cannot tell`, and `why` names it with the remedy.
+    answer `cannot tell`, and `reason` names it with the remedy.
     """
     question = text if isinstance(text, Question) else Question.read(text)
     return answered(question, as_source(source))

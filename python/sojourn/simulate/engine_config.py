@@ -113,8 +113,8 @@ def _station(network: Network, k: int) -> dict[str, Any]:
     }
     if isinstance(station, Queue):
         down = station.breakdowns
-        told["schedule"] = [[float(at), int(count)] for at, count in station.schedule]
-        told["period_s"] = station.period_s
+        told["schedule"] = [[float(at), int(count)] for at, count in station.server_schedule]
+        told["period_s"] = station.schedule_period_s
         told["breakdowns"] = down and {"up": down.up.table(), "down": down.down.table()}
     return told
 

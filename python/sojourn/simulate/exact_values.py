@@ -32,7 +32,7 @@ def exact_values(network: Network, rows: Sequence[Row]) -> str:
         method, _ = choose(network, budget_s=BUDGET_S)
         if not method.exact:
             return ""
-        exact = solve(as_model(network.model), method.name, wanted=RequestedOutputs(quantiles=()))
+        exact = solve(as_model(network.model), method.name, requested_outputs=RequestedOutputs(quantiles=()))
     except SojournError:
         return ""
     known = {_key(row): row for row in exact.frame.filter(exact.frame["q"].is_null()).iter_rows(named=True)}

@@ -196,7 +196,7 @@ def _quantiles(c: RecordColumns, asked: Sequence[float], level: float) -> Iterat
 def mean_servers(network: Network, k: int) -> float:
     """Servers of a station, averaged over one period of its schedule where it has one."""
     station = network.model.station(network.stations[k])
-    schedule, period = getattr(station, "schedule", ()), getattr(station, "period_s", None)
+    schedule, period = getattr(station, "server_schedule", ()), getattr(station, "schedule_period_s", None)
     if not schedule or not period:
         return float(network.servers[k])
     times = [0.0, *(at for at, _ in schedule), period]

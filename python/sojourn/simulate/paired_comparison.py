@@ -34,10 +34,10 @@ Key = tuple[str, str, str, float | None]
 PAIRS = 20
 
 
-@former_keyword(precision="precision_of_each")
+@former_keyword(precision="precision_of_each", max_seconds="max_wall_time_s")
 def compare_simulated(
     a: Model, b: Model, precision_of_each: float = 0.05, level: float = USUAL_LEVEL, seed: int = 1, replications: int = PAIRS,
-    until_s: float | None = None, quantiles: Sequence[float] = QUANTILES, max_seconds: float = 60.0, *,
+    until_s: float | None = None, quantiles: Sequence[float] = QUANTILES, max_wall_time_s: float = 60.0, *,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
     """Value of `b` less value of `a` for every row that both have, with its interval at `level`.
@@ -46,11 +46,11 @@ def compare_simulated(
     model needs to reach `precision_of_each`. Factor columns `a` and `b` hold the two means. Status: ok, unstable, too_short
     where the wall time did not do, or no_moment and heavy_tail as of `simulate`, by moments alone.
     """
-    length = RunLength(precision_of_each, level, until_s, None, max_seconds)
+    length = RunLength(precision_of_each, level, until_s, None, max_wall_time_s)
     check(length, seed, replications, quantiles)
     if replications < 3:
         raise InputError(replications, "replications", "give 3 or more: each pair is one observation of the difference")
-    deadline = time.monotonic() + max_seconds
+    deadline = time.monotonic() + max_wall_time_s
     pilots = [
         follow(settled_network(m), Replications([Replication(configuration(settled_network(m), seed), engine)]), length)
         for m in (a, b)
@@ -61,7 +61,7 @@ def compare_simulated(
     found = [_replicated(m, pilot, each_s, seed, replications, level, quantiles, deadline, engine)
              for m, pilot in zip((a, b), pilots, strict=True)]  # fmt: skip
     if any(len(table) < replications for table in found):
-        return Metrics.of([], _method(replications), "too_short", f"not done within {max_seconds:g} s; give it longer")
+        return Metrics.of([], _method(replications), "too_short", f"not done within {max_wall_time_s:g} s; give it longer")
     return _difference(found[0], found[1], level, each_s, seed, [HeavyTailCheck(settled_network(m)) for m in (a, b)])
 
 

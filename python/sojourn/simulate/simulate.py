@@ -58,24 +58,24 @@ class RunLength:
     level: float
     until_s: float | None
     completions: int | None
-    max_seconds: float
+    max_wall_time_s: float
 
     @property
     def fixed(self) -> bool:
         return self.until_s is not None or self.completions is not None
 
 
-@former_keyword(on="parallel")
+@former_keyword(on="parallel", max_seconds="max_wall_time_s")
 def simulate(
     model: Model | Path | str, precision: float = 0.01, level: float = USUAL_LEVEL, seed: int = 1, replications: int | None = None,
     until_s: float | None = None, completions: int | None = None, quantiles: Sequence[float] = QUANTILES,
-    max_seconds: float = 60.0, progress: Progress | None = None, *, parallel: On = None,
+    max_wall_time_s: float = 60.0, progress: Progress | None = None, *, parallel: On = None,
     engine: Engine = native,
 ) -> Metrics:  # fmt: skip
     """Metrics of a model, or of the model file at a path, with intervals at `level`; source "simulated".
 
     Runs until the mean response time and the throughput of every class are known to `precision` (half-width by value),
-    or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_seconds`
+    or for `until_s` of simulated time or `completions` passes of each run where these are given; at most `max_wall_time_s`
     of wall time. `replications` independent runs go side by side in threads, or on the workers `parallel` (`sojourn.parallel`):
     2 or "local:2", "tls://HOST:PORT", an Executor, a dask Client; without it, one long run. The same seed gives the same answer
     for any number of threads and workers, unless the wall time cuts it short. More than 64 replications of a given length
@@ -86,7 +86,7 @@ def simulate(
     of `solve` tells it).
     Raises InputError for arguments out of range and ModelError for a model that cannot be simulated.
     """
-    length = RunLength(precision, level, until_s, completions, max_seconds)
+    length = RunLength(precision, level, until_s, completions, max_wall_time_s)
     check(length, seed, replications, quantiles)
     network = settled_network(as_model(model))
     threads = parallel is None or isinstance(parallel, ThreadPoolExecutor)
@@ -130,7 +130,7 @@ def follow(
             if runs.one_stretch
             else _lengths(network, length, outcome)
         ):
-            record = runs.go(until_s, length.completions, started + length.max_seconds, _telling(progress, outcome))
+            record = runs.go(until_s, length.completions, started + length.max_wall_time_s, _telling(progress, outcome))
             outcome.wall_s = time.monotonic() - started
             _judge(outcome, record, network, length)
             outcome.complete = runs.complete
@@ -194,7 +194,7 @@ def _judge(outcome: SimulationOutcome, record: EngineRecord | None, network: Net
 
 
 def _over(outcome: SimulationOutcome, length: RunLength) -> bool:
-    if outcome.ended or outcome.wall_s > length.max_seconds or (outcome.unstable and not length.fixed):
+    if outcome.ended or outcome.wall_s > length.max_wall_time_s or (outcome.unstable and not length.fixed):
         return True
     if length.fixed:
         return length.completions is not None and outcome.passes >= length.completions
@@ -204,13 +204,13 @@ def _over(outcome: SimulationOutcome, length: RunLength) -> bool:
         return outcome.found.rates <= length.precision and outcome.passes >= PASSES_FOR_QUANTILES
     if not outcome.found.enough:
         return False
-    return outcome.doubt is None or not _worth_going_on(outcome.doubt, outcome.events, length.max_seconds)
+    return outcome.doubt is None or not _worth_going_on(outcome.doubt, outcome.events, length.max_wall_time_s)
 
 
-def _worth_going_on(doubt: TailDoubt, events: int, max_seconds: float) -> bool:
+def _worth_going_on(doubt: TailDoubt, events: int, max_wall_time_s: float) -> bool:
     """Whether a run so long that rare times show in it ends within the wall time; by a speed that is no clock's, so that the same
     seed gives the same answer."""
-    return not doubt.endless and events * doubt.times <= EVENTS_PER_S * max_seconds
+    return not doubt.endless and events * doubt.times <= EVENTS_PER_S * max_wall_time_s
 
 
 def _still_warm(outcome: SimulationOutcome) -> bool:
@@ -229,7 +229,7 @@ def check(length: RunLength, seed: Any, replications: int | None, quantiles: Seq
         (replications is not None and replications < 1, replications, "replications", "give 1 or more"),
         (length.until_s is not None and not 0 < length.until_s < math.inf, length.until_s, "until_s", "give seconds above 0"),
         (length.completions is not None and length.completions < 1, length.completions, "completions", "give 1 or more"),
-        (not length.max_seconds > 0, length.max_seconds, "max_seconds", "give seconds above 0"),
+        (not length.max_wall_time_s > 0, length.max_wall_time_s, "max_wall_time_s", "give seconds above 0"),
     ]  # fmt: skip
     quantile_levels(quantiles)
     for is_wrong, value, place, remedy in wrong:

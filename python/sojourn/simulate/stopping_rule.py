@@ -104,6 +104,6 @@ def overload(network: Network) -> dict[str, float]:
 def _speed(network: Network, k: int) -> float:
     if network.kind[k] == "delay":
         return np.inf
-    if getattr(network.model.station(network.stations[k]), "schedule", ()):
+    if getattr(network.model.station(network.stations[k]), "server_schedule", ()):
         return np.inf
     return float(network.speed(k, len(network.rates[k]) if k in network.rates else int(network.servers[k]))[-1])

@@ -102,7 +102,7 @@ def _served(network: Network, k: int, c: int, law: Distribution, behind: NDArray
 def _spare(network: Network, k: int) -> tuple[float, bool]:
     """How many long times together stop a line; and whether that is known."""
     servers = int(network.servers[k])
-    timed = bool(getattr(network.model.station(network.stations[k]), "schedule", ()))
+    timed = bool(getattr(network.model.station(network.stations[k]), "server_schedule", ()))
     if network.kind[k] != "queue" or timed or network.choices:
         return 1.0, False
     if servers == 1:

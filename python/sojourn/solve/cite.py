@@ -1,8 +1,9 @@
-"""`cite(name)`: where a method's formulas come from. Every method of `sojourn.solve` has an entry."""
+"""`cite(method)`: where a method's formulas come from. Every method of `sojourn.solve` has an entry."""
 
 from __future__ import annotations
 
 from sojourn.errors import InputError
+from sojourn.former_keyword import former_keyword
 
 _CHEN = (
     "X. Chen, C. P. Ho, R. Osman, P. G. Harrison, W. J. Knottenbelt: Understanding, Modelling, and Improving the "
@@ -33,11 +34,12 @@ SOURCES = {
 }
 
 
-def cite(name: str) -> str:
+@former_keyword(name="method")
+def cite(method: str) -> str:
     """The sources of a method, one a line; InputError names the methods that exist."""
     from sojourn.solve.registry import all_methods
 
     known = {**{m.name: m.sources for m in all_methods().values()}, **SOURCES}
-    if name not in known:
-        raise InputError(repr(name), "method", f"use one of {', '.join(known)}")
-    return "\n".join(known[name])
+    if method not in known:
+        raise InputError(repr(method), "method", f"use one of {', '.join(known)}")
+    return "\n".join(known[method])

@@ -21,26 +21,28 @@ if TYPE_CHECKING:
     from sojourn.parallel import On
 
 
-@former_keyword(on="parallel")
+@former_keyword(
+    on="parallel", path="parameter_path", wanted="requested_outputs", budget_s="exact_time_limit_s"
+)
 def sweep(
-    model: Model | Path | str, path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
-    wanted: RequestedOutputs | None = None, budget_s: float = BUDGET_S, parallel: On = None,
+    model: Model | Path | str, parameter_path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
+    requested_outputs: RequestedOutputs | None = None, exact_time_limit_s: float = BUDGET_S, parallel: On = None,
 ) -> Metrics:  # fmt: skip
-    """One table for all `values` of the number at `path` ("classes.user.population"), which becomes a column.
+    """One table for all `values` of the number at `parameter_path` ("classes.user.population"), which becomes a column.
 
     A mapping of paths to values makes all combinations, with a column each. On the workers `parallel` (`sojourn.parallel`: 2 or "local:2",
     "tls://HOST:PORT", an Executor, a dask Client) points are solved in blocks, which pays from a few seconds on: the same to
     the last bit on any workers, and within rounding without them where one recursion or iteration serves all points.
     Errors as `solve`, and ModelError for a path or a value that the model cannot have.
     """
-    asked = {path: values} if isinstance(path, str) else path
+    asked = {parameter_path: values} if isinstance(parameter_path, str) else parameter_path
     for name, column in asked.items():
         if not isinstance(column, Iterable) or isinstance(column, str):
             raise InputError(repr(column), f"vary {name}", "give a list of values")
     factors = {name: list(column) for name, column in asked.items()}
     if not factors or not all(factors.values()):
         raise InputError("no values", f"vary {', '.join(factors)}".strip(), "give at least one value for each path")
-    it, outputs, budget = as_model(model), wanted or USUAL, checked_budget_s(budget_s)
+    it, outputs, budget = as_model(model), requested_outputs or USUAL, checked_budget_s(exact_time_limit_s)
     if parallel is not None:
         from sojourn.parallel import open_workers  # slow to import
         from sojourn.solve.sweep_on_workers import SweepOfBlocks, SweepOnWorkers

@@ -66,7 +66,7 @@ def structure(network: Network) -> str | None:
         if np.isfinite(capacity):
             return f"the station `{name}` has room for only {capacity:g} customers"
     for station in network.model.stations:
-        if getattr(station, "schedule", ()):
+        if getattr(station, "server_schedule", ()):
             return f"the number of servers of the station `{station.name}` follows a schedule"
         if getattr(station, "breakdowns", None) is not None:
             return f"the station `{station.name}` breaks down"

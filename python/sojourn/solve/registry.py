@@ -87,9 +87,9 @@ def features(network: Network) -> dict[str, str]:
         where = f"{network.stations[time.station]}, {network.classes[time.cls]}"
         found["busy times"] = f"the time of {where} depends on how busy the station is; `solve` finds it first"
     for s in network.model.stations:
-        if isinstance(s, Queue) and (s.schedule or s.breakdowns):
-            what = "a schedule" if s.schedule else "breakdowns"
-            also = "" if s.schedule else " (or `mg1-breakdowns`, if the model has no other station)"
+        if isinstance(s, Queue) and (s.server_schedule or s.breakdowns):
+            what = "a schedule" if s.server_schedule else "breakdowns"
+            also = "" if s.server_schedule else " (or `mg1-breakdowns`, if the model has no other station)"
             found["time"] = f"the station `{s.name}` has {what}, which only a simulation supports{also}"
     return found
 

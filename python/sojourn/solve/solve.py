@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from sojourn.errors import MethodRefused, SolverError
+from sojourn.former_keyword import former_keyword
 from sojourn.model import Model, Network
 from sojourn.model.checked_values import number
 from sojourn.model.model import as_model
@@ -29,23 +30,24 @@ FOLLOWS = "times that depend on u are taken at the mean utilisation: an approxim
 FAR_OFF = 0.05  # relative error of an approximation from which on its message offers the simulator
 
 
+@former_keyword(wanted="requested_outputs", budget_s="exact_time_limit_s")
 def solve(
     model: Model | Path | str,
     method: str = "auto",
     *,
-    wanted: RequestedOutputs | None = None,
-    budget_s: float = BUDGET_S,
+    requested_outputs: RequestedOutputs | None = None,
+    exact_time_limit_s: float = BUDGET_S,
 ) -> Metrics:
     """Solves a model, or the model file at a path; `Metrics.method`, `.status` and `.message` say how, how well and why.
 
-    `auto` takes the exact method that is cheapest within `budget_s`, else the best approximation. Raises MethodRefused
+    `auto` takes the exact method that is cheapest within `exact_time_limit_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return answer([as_model(model).network], method, wanted or USUAL, checked_budget_s(budget_s), {})
+    return answer([as_model(model).network], method, requested_outputs or USUAL, checked_budget_s(exact_time_limit_s), {})
 
 
 def checked_budget_s(budget_s: Any) -> float:
-    number(budget_s, "budget_s", above=True, what="(s)")
+    number(budget_s, "exact_time_limit_s", above=True, what="(s)")
     return float(budget_s)
 
 

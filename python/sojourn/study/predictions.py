@@ -28,7 +28,7 @@ from sojourn.study.system import Point
 
 SUM, FITTED = "predictions.sha256", "fitted.toml"
 NO_WIDTH = 1e-6  # of an interval, relative
-KEPT = ("station", "class", "metric", "value", "low", "high", "status", "inside")
+KEPT = ("station", "class", "metric", "value", "low", "high", "status", "in_validated_range")
 Prediction: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
 

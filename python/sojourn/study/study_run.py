@@ -14,14 +14,14 @@ from sojourn.study.study_result import StudyResult
 from sojourn.study.study_steps import run_system_study
 
 
-@former_keyword(draw="random_configurations", paths="storage_paths")
+@former_keyword(draw="random_configurations", paths="storage_paths", only="only_parts")
 def run_study(
     path: Path,
     *,
     out: Path | None = None,
     quick: bool = False,
     seed: int | None = None,
-    only: tuple[str, ...] = (),
+    only_parts: tuple[str, ...] = (),
     random_configurations: int | None = None,
     storage_paths: Sequence[str] = (),
     repetitions: int | None = None,
@@ -30,15 +30,15 @@ def run_study(
 ) -> StudyResult:
     """Runs the study in `path` (a file, or a folder with study.toml) into `out`; goes on where one was interrupted.
 
-    `only`: parts of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
+    `only_parts`: some of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
     their own: in `out` by that name, or `out` where nothing else is asked for. `random_configurations`: so many configurations of `[draw]`
     at random, too. `storage_paths`: of those that the study names. `repetitions`: instead of the study's.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    further = other_files(path, quick, seed, only, random_configurations) if only else {}
-    own = tuple(name for name in only if name not in further)
+    further = other_files(path, quick, seed, only_parts, random_configurations) if only_parts else {}
+    own = tuple(name for name in only_parts if name not in further)
     results = []
     with listening(progress):
         if own or not further:

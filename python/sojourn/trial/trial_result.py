@@ -32,7 +32,7 @@ class Prediction:
         return prediction(self.value, self.low, self.high, "s")
 
     @property
-    def inside(self) -> bool | None:
+    def inside_interval(self) -> bool | None:
         """Whether the measured value lies in the interval; None where there is none that counts."""
         if self.measured is None or self.reasons:
             return None
@@ -40,7 +40,7 @@ class Prediction:
 
     @property
     def told(self) -> str:
-        return {True: "inside", False: "outside", None: "not valid"}[self.inside]
+        return {True: "inside", False: "outside", None: "not valid"}[self.inside_interval]
 
 
 @former_field(took_s="elapsed_s")
@@ -59,7 +59,7 @@ class Trial:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: times in s, rates in 1/s."""
-        rows = [{**asdict(one), "inside": one.inside} for one in self.predictions]
+        rows = [{**asdict(one), "inside_interval": one.inside_interval} for one in self.predictions]
         return {
             **asdict(self),
             "measured": [{"rate_per_s": r, "response_s": t} for r, t in self.measured.items()],
@@ -68,8 +68,8 @@ class Trial:
 
     def last_line(self) -> str:
         """How many were inside, how long it took, where it is."""
-        counted = [one for one in self.predictions if one.inside is not None]
-        inside = sum(bool(one.inside) for one in counted)
+        counted = [one for one in self.predictions if one.inside_interval is not None]
+        inside = sum(bool(one.inside_interval) for one in counted)
         return (
             f"{inside} of {len(counted)} measured values in their {percent(self.level, 0)} intervals; {seconds(self.elapsed_s)}; "
             f"all files are in {self.folder}"

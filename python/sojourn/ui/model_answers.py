@@ -184,7 +184,7 @@ def note_of(result: Metrics, now: Metrics) -> str:
     here = set(now.frame["status"])
     far = [name for name in (*OVERLOADED, "open_above") if name in set(result.frame["status"]) - here]
     lines = [line for line in result.message.splitlines() if not line.startswith(tuple(f"{name}: " for name in far))]
-    if BEYOND in lines and "inside" in now.frame.columns and now.frame["inside"].all():
+    if BEYOND in lines and "in_validated_range" in now.frame.columns and now.frame["in_validated_range"].all():
         lines[lines.index(BEYOND)] = f"part of the curve lies {OUTSIDE}; a model can be further off there"
     return "\n".join([*([PAST] if far else []), *lines])
 
@@ -193,8 +193,8 @@ def _over(model: Model, axis: NumberAxis) -> tuple[Metrics, Metrics]:
     """The curves, and the point of the settings: of one sweep where it lies on the axis, as each sweep has a cost of its own."""
     path, value = axis.number.path, axis.number.value
     if not axis.values[0] <= value <= axis.values[-1]:
-        return sweep(model, {path: axis.values}, budget_s=BUDGET_S), sweep(model, {path: [value]}, budget_s=BUDGET_S)
-    result = sweep(model, {path: sorted({*axis.values, value})}, budget_s=BUDGET_S)
+        return sweep(model, {path: axis.values}, exact_time_limit_s=BUDGET_S), sweep(model, {path: [value]}, exact_time_limit_s=BUDGET_S)
+    result = sweep(model, {path: sorted({*axis.values, value})}, exact_time_limit_s=BUDGET_S)
     return result, Metrics(result.frame.filter(pl.col(path) == value), result.method, message=result.message)
 
 

@@ -33,7 +33,7 @@ def planned(
     if count > MOST_CONFIGURATIONS:
         raise InputError(f"{count} configurations", "plan", f"ask for at most {MOST_CONFIGURATIONS}")
     found = _plan(text, name, settings, vary, objective, cost)
-    chosen = found.first or found.cheapest_outside or found.nearest
+    chosen = found.first or found.cheapest_outside_validated_range or found.nearest
     front = list(found.pareto_front)
     if chosen is not None and chosen not in front:
         front.append(chosen)

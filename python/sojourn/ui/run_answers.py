@@ -90,7 +90,7 @@ def compared(a: Sequence[str], b: Sequence[str], names: tuple[str, str], width_p
         "verdict": found.verdict, "lines": found.lines(), "columns": ["metric", *names, f"{names[1]} against {names[0]}", "verdict"],
         "rows": [list(one.cells) for one in found.metrics],
         "changes": [{"metric": one.metric, "change": one.change, "low": one.low, "high": one.high} for one in found.metrics],
-        "margin": found.margin, "figures": figures,
+        "margin": found.equivalence_margin, "figures": figures,
     }  # fmt: skip
 
 

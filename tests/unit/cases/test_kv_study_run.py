@@ -162,7 +162,7 @@ def test_a_lost_run_is_done_again_and_no_other(done: StudyResult, tmp_path: Path
 
 
 def test_published_tables_need_no_machine(tmp_path: Path) -> None:
-    result = run_study(ROOT / "studies/kv", out=tmp_path / "out", only=("published",), say=lambda _: None)
+    result = run_study(ROOT / "studies/kv", out=tmp_path / "out", only_parts=("published",), say=lambda _: None)
     assert "statements in" in result.verdict[-1]
     assert "copied, not computed" in result.report.read_text()
     assert any("copied, not computed" in text for one in result.findings.analyses for text in one.details)

@@ -121,7 +121,7 @@ def held(found: Any) -> pl.DataFrame:
 def test_sections_without_a_fit_are_reported(tmp_path: Path) -> None:
     written_study(tmp_path)
     only = ("middlewares", "messages.service", "messages.limits", "messages.laws")
-    result = run_study(tmp_path, out=tmp_path / "out", only=only, say=lambda _: None)
+    result = run_study(tmp_path, out=tmp_path / "out", only_parts=only, say=lambda _: None)
     assert result.findings.fitted is None and "Utilisation" in result.report.read_text()
     assert not any("reference" in line for line in result.verdict)
 

@@ -164,7 +164,7 @@ def test_several_metrics_are_judged_together() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"margin": 0.0}, "--equivalence-margin"),
+        ({"equivalence_margin": 0.0}, "--equivalence-margin"),
         ({"level": 1.0}, "--level"),
         ({"metrics": ["p42"]}, "mean, throughput"),
     ],

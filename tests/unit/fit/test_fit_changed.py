@@ -41,7 +41,7 @@ def test_a_number_that_no_run_changed_is_inside_where_it_is_as_it_was() -> None:
         found = sj.plan(fitted, {key: [2, 3]}, "mean < 1s", key, load=50)
         assert found.cheapest is not None and found.cheapest.settings == {key: 2} and found.cheapest.in_validated_range
         assert not found.pareto_front[-1].in_validated_range or len(found.pareto_front) == 1
-        inside = {n: fitted.predict({"rate_per_s": 50.0, key: n}).frame["inside"].all() for n in (2, 3)}
+        inside = {n: fitted.predict({"rate_per_s": 50.0, key: n}).frame["in_validated_range"].all() for n in (2, 3)}
         assert inside == {2: True, 3: False}, key
 
 
@@ -49,5 +49,5 @@ def test_a_path_is_inside_among_what_the_factors_of_the_runs_put_there() -> None
     text = OPEN % FREE + '[factors]\nthreads = "stations.cpu.servers = threads / 4"\n'
     runs = FitRuns([mmm_run(rate, threads=8) for rate in RATES])
     fitted = fit(runs, sj.Model.parse(text), draws=40)
-    inside = [fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["inside"].all() for n in (2, 8)]
+    inside = [fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["in_validated_range"].all() for n in (2, 8)]
     assert inside == [True, False], "8 threads are two servers"

@@ -94,7 +94,7 @@ def test_predictions_have_intervals_that_grow_towards_saturation_and_end_there()
         at = (told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == rate)
         row = told.frame.filter(at).row(0, named=True)
         width.append((row["high"] or 1.0) / row["low"])
-        assert row["inside"] == (rate <= 80)
+        assert row["in_validated_range"] == (rate <= 80)
     assert width[1] > width[0] > 1
     assert told.value("saturation_rate", rate_per_s=50.0) == pytest.approx(100, rel=0.03)
     late = told.frame.filter((told.frame["metric"] == "response_time") & (told.frame["rate_per_s"] == 120.0)).row(

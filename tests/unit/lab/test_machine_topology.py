@@ -77,8 +77,8 @@ def told(root: Path, machine: dict[int, Processor], allowed: set[int] | None = N
 
 def test_packages_cores_threads_caches_and_nodes(tmp_path: Path) -> None:
     found = told(tmp_path / "a", even_odd())
-    assert found.packages == found.nodes == {0: (0, 2, 4, 6), 1: (1, 3, 5, 7)}
-    assert str(found) == "2 packages, 8 physical cores, 2 NUMA nodes" and found.absent == ()
+    assert found.cpu_packages == found.numa_nodes == {0: (0, 2, 4, 6), 1: (1, 3, 5, 7)}
+    assert str(found) == "2 packages, 8 physical cores, 2 NUMA nodes" and found.missing_information == ()
     shared = [cache for cache in found.caches if cache.level == 3]
     assert [(cache.size_bytes, cache.cores) for cache in shared] == [(8 << 20, (0, 2, 4, 6)), (8 << 20, (1, 3, 5, 7))]
     assert len(found.caches) == 8 + 8 + 2
@@ -89,8 +89,8 @@ def test_packages_cores_threads_caches_and_nodes(tmp_path: Path) -> None:
 
 def test_a_machine_that_tells_nothing(tmp_path: Path) -> None:
     found = machine_topology(tmp_path, {0, 3})
-    assert found.packages == {0: (0, 3)} and found.physical_cores == ((0,), (3,)) and found.caches == ()
-    assert len(found.absent) == 2 and "caches: nothing below" in found.absent[1]
+    assert found.cpu_packages == {0: (0, 3)} and found.physical_cores == ((0,), (3,)) and found.caches == ()
+    assert len(found.missing_information) == 2 and "caches: nothing below" in found.missing_information[1]
     with pytest.raises(LabError, match="no processor"):
         machine_topology(tmp_path, set())
 
@@ -173,4 +173,4 @@ def test_the_command() -> None:
     out = CliRunner().invoke(command_line(["lab"]), ["lab", "topology", "--measure-access-times"]).output
     assert "physical core" in out and "128 MiB" in out and f"from core {own[0]}" in out
     found = json.loads(CliRunner().invoke(command_line(["lab"]), ["lab", "topology", "--json"]).output)
-    assert found["measured"] is None and sorted(n for p in found["packages"].values() for n in p) == sorted(own)
+    assert found["measured"] is None and sorted(n for p in found["cpu_packages"].values() for n in p) == sorted(own)

@@ -41,7 +41,7 @@ def test_a_pass_without_think_ends_at_each_visit_to_the_reference() -> None:
     service = {s.name: {"user": 0.1} for s in QUEUES}
     cpu = sj.Model(QUEUES, USER, service_s=service, routing={"user": rows}).network
     assert cpu.visits[:, 0].tolist() == [1.0, 0.5, 0.5]
-    tape = [sj.Closed("user", 10, reference="tape")]
+    tape = [sj.Closed("user", 10, reference_station="tape")]
     assert sj.Model(QUEUES, tape, service_s=service, routing={"user": rows}).network.visits[:, 0].tolist() == [2, 1, 1]
 
 

@@ -70,12 +70,12 @@ def test_a_fit_has_chances_regret_and_a_validated_range(tmp_path: Path) -> None:
 
 def test_what_was_not_measured_is_marked_and_never_first() -> None:
     beyond = sj.plan(fitted_one(), {"cores": range(1, 16)}, "mean < 25ms", "cores", load=500)
-    assert beyond.first is None and beyond.cheapest is None and beyond.cheapest_outside is not None
-    assert beyond.cheapest_outside.in_validated_range is False and "OUTSIDE" in str(beyond)
+    assert beyond.first is None and beyond.cheapest is None and beyond.cheapest_outside_validated_range is not None
+    assert beyond.cheapest_outside_validated_range.in_validated_range is False and "OUTSIDE" in str(beyond)
     # 9 cores of a price of their own are cheapest, and were never run
     odd = sj.plan(fitted_one(), {"cores": range(1, 10)}, "mean < 30ms", "10 - cores", load=200)
     assert odd.first is not None and odd.first.settings["cores"] <= 8
-    assert odd.cheapest_outside is not None and odd.cheapest_outside.settings["cores"] == 9
+    assert odd.cheapest_outside_validated_range is not None and odd.cheapest_outside_validated_range.settings["cores"] == 9
 
 
 def test_a_factor_that_varied_must_be_said_and_a_path_may_stand_for_it() -> None:

@@ -69,9 +69,9 @@ def test_what_the_page_says_of_each(run: sj.RunFolder, times_s: np.ndarray) -> N
     share = (times_s <= LIMIT_S).mean()
     assert page.count(f"{share:.1%}".replace("%", " %")) == 2 and share < 0.99
     asked = query("p99 < 118ms", run)
-    assert asked.verdict == "cannot tell" and "121 ms (118 ms … 126 ms); a run about 1.2 times" in asked.why
+    assert asked.verdict == "cannot tell" and "121 ms (118 ms … 126 ms); a run about 1.2 times" in asked.reason
     slices = query("p99 < 118ms in 90% of 1min windows", run)
-    assert (slices.verdict, slices.why) == (
+    assert (slices.verdict, slices.reason) == (
         "no",
         "met in 4 of 11 windows of 1min",
     ) and "| 4 of 11 slices | fails |" in page

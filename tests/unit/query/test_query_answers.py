@@ -97,14 +97,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_numbers_by_hand(run: Path, text: str, value: float) -> None:
     """Of 20 ms: from 5 to 10 none is present, from 10 to 20 one (that of 15 ms), from 20 to 25 two: it and the next."""
     found = sj.query(text, run)
-    assert found.value == pytest.approx(value, rel=2e-3, abs=5e-4), found.why
+    assert found.value == pytest.approx(value, rel=2e-3, abs=5e-4), found.reason
     assert found.low is None or found.low <= found.value
 
 
 def test_sets_of_states(run: Path) -> None:
     assert sj.query("states(probability in [0.4, 1]) subset {n() == 1}", run).verdict == "yes"
     assert sj.query("states(probability in [0.2, 1]) subset {n() == 1}", run).verdict == "no"
-    assert sj.query("states(probability in [0.2, 1])", run).why == "{0, 1, 2}"
+    assert sj.query("states(probability in [0.2, 1])", run).reason == "{0, 1, 2}"
     assert sj.query("failed subset arrivals", run).verdict == "yes"
 
 
@@ -122,14 +122,14 @@ def test_a_table_of_metrics() -> None:
     answers = {"mean < 70ms": "yes", "mean < 45ms": "cannot tell", "rate < 90/s": "no", "errors < 3%": "yes", "p99 < 1s": "cannot tell",
                "p90 < 1s": "cannot tell", "mean(n()) < 3": "cannot tell", "probability(response < 1s) > 0.5": "cannot tell"}  # fmt: skip
     assert {text: sj.query(text, table).verdict for text in answers} == answers
-    assert "interval unknown" in sj.query("p99 < 1s", table).why
+    assert "interval unknown" in sj.query("p99 < 1s", table).reason
     exact = sj.Metrics.of([row | {"source": "analytic", "low": None, "high": None} for row in rows])
     assert sj.query("p99 < 201ms and mean <= 50ms", exact).verdict == "yes"
 
 
 def test_what_is_not_in_the_record_is_refused_by_name(run: Path) -> None:
     found = sj.query("p99(waiting_time) < 5ms", run)
-    assert found.verdict == "cannot tell" and "waiting_time: not known; record the service's own times" in found.why
+    assert found.verdict == "cannot tell" and "waiting_time: not known; record the service's own times" in found.reason
     assert sj.query("p99(waiting_time) < 5ms and errors < 0.1%", run).verdict == "no", "no is no, whatever the other is"
     assert sj.query("mean(n(disk))", run).verdict == "cannot tell"
     with pytest.raises(SourceRefused, match="n\\(disk\\): not seen"):
@@ -148,7 +148,7 @@ def test_command_line(run: Path, tmp_path: Path) -> None:
         assert found.exception is not None
         raise found.exception
 
-    assert ends("p50 < 50ms", str(run)) == (0, f"regular: yes: {sj.query('p50 < 50ms', run).why}\n")
+    assert ends("p50 < 50ms", str(run)) == (0, f"regular: yes: {sj.query('p50 < 50ms', run).reason}\n")
     assert ends("p50 < 1ms", str(run))[0] == 7
     assert ends("errors < 1.01%", str(run))[0] == 8
     assert ends("p50 < 1s", str(run), str(run), "--json")[0] == 0

@@ -116,8 +116,8 @@ def test_two_classes_from_a_file(tmp_path: Path) -> None:
     write, read = (sj.query(f"mean{{class={name}}}", tmp_path / "two.toml") for name in ("write", "read"))
     assert write.low is not None and read.high is not None and write.low > read.high
     refused = sj.query("p99{class=write} < 300ms", tmp_path / "two.toml")
-    assert refused.verdict == "cannot tell" and "--simulated-model" in refused.why
+    assert refused.verdict == "cannot tell" and "--simulated-model" in refused.reason
     from sojourn.query.sources.simulated import SimulatedSource
 
     assert sj.query("p99{class=write} < 300ms", SimulatedSource(model, until_s=2000)).verdict == "yes"
-    assert "did you mean read?" in sj.query("p99{class=reed}", tmp_path / "two.toml").why
+    assert "did you mean read?" in sj.query("p99{class=reed}", tmp_path / "two.toml").reason

@@ -21,13 +21,13 @@ SOURCE = AnalyticSource(model())
 def test_number(text: str, value: float) -> None:
     found = sj.query(text, SOURCE)
     # the values are given to ten or more digits, but one to nine significant ones
-    assert found.value == pytest.approx(value, rel=1e-8 if value > 0.05 else 3e-9, abs=6e-11), found.why
+    assert found.value == pytest.approx(value, rel=1e-8 if value > 0.05 else 3e-9, abs=6e-11), found.reason
     assert found.low == found.value == found.high
 
 
 @pytest.mark.parametrize(("text", "states"), SETS.items())
 def test_states(text: str, states: str) -> None:
-    assert sj.query(text, SOURCE).why == states
+    assert sj.query(text, SOURCE).reason == states
 
 
 @pytest.mark.parametrize("text", YES)
@@ -57,7 +57,7 @@ def test_recorded(recorded: Source) -> None:
 
 def test_recorded_sets(recorded: Source) -> None:
     for text in SETS:
-        assert sj.query(text, recorded).why.startswith("{1, 2, 3, 4}")
+        assert sj.query(text, recorded).reason.startswith("{1, 2, 3, 4}")
     assert sj.query("p95 < 60ms", recorded).verdict == "no"
     assert sj.query("p95 < 120ms and not mean > 50ms", recorded).verdict == "yes"
 
@@ -110,7 +110,7 @@ def test_a_network_by_its_chain() -> None:
         found = sj.query(f"mean(n({station})) / queue_length{{station={station}}}", shop)
         assert found.value == pytest.approx(1, rel=1e-9)
     assert sj.query("p99 < 5s", shop).verdict == "cannot tell"
-    assert "method convolution knows none" in sj.query("p99", shop).why
+    assert "method convolution knows none" in sj.query("p99", shop).reason
 
 
 def test_quantiles_of_a_method_turned_round() -> None:

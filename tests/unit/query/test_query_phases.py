@@ -57,7 +57,7 @@ def test_the_truth_lies_within_the_interval(mm4: RunFolder, text: str, truth: fl
     assert found.low is not None and found.high is not None and found.value is not None
     by = 1.960 / 1.645  # to the interval at 95 %: seven at 90 % would hold all at once in half of all records only
     assert found.value - by * (found.value - found.low) <= truth <= found.value + by * (found.high - found.value), (
-        found.why
+        found.reason
     )
 
 
@@ -84,7 +84,7 @@ def test_by_hand(tmp_path: Path) -> None:
     assert said("probability({n() == 2 and n(app) == 0})") == pytest.approx(0.1, abs=0.005)
     assert said("mean(n())") == pytest.approx(1.0, abs=0.01)
     windows = query("utilisation{station=app} < 0.2 and mean(wait) < 60ms in 90% of 20s windows", run)
-    assert windows.why.startswith("met in 9 of 9"), windows.why
+    assert windows.reason.startswith("met in 9 of 9"), windows.reason
 
 
 def test_servers_behind_the_waiting_page(tmp_path: Path) -> None:
@@ -101,20 +101,20 @@ def test_servers_behind_the_waiting_page(tmp_path: Path) -> None:
 
 def test_what_is_refused(mm4: RunFolder, tmp_path: Path) -> None:
     plain = as_run(sj.Model.parse(TWO), tmp_path / "two", seed=1, until_s=30)
-    assert "for n(app) record the service's own times" in query("probability({n(app) > 1})", plain).why
-    assert "record phase times (app.parquet)" in query("utilisation{station=app}", plain).why
-    assert "use one of app" in query("probability({n(disk) > 1})", mm4).why
-    assert "no classes" in query("probability({n(app, user) > 1})", mm4).why
+    assert "for n(app) record the service's own times" in query("probability({n(app) > 1})", plain).reason
+    assert "record phase times (app.parquet)" in query("utilisation{station=app}", plain).reason
+    assert "use one of app" in query("probability({n(disk) > 1})", mm4).reason
+    assert "no classes" in query("probability({n(app, user) > 1})", mm4).reason
     changing = BACKEND["config"] | {"backend": {"safe": {"workers": 4}, "control": "/run/x"}}  # type: ignore[operator]
     start = np.arange(400.0) * 0.5
     run = write_run(tmp_path / "run", manifest={"name": "x", "records": {"app": BACKEND | {"config": changing}}},
                     requests={"intended_s": start, "done_s": start + 0.2}, app=rows(start, start, start + 0.2, 1))  # fmt: skip
-    assert "mean(busy(app))" in query("utilisation{station=app}", run).why
+    assert "mean(busy(app))" in query("utilisation{station=app}", run).reason
     many = rows(start, start, start + 0.2).with_columns(weight=pl.lit(2))
     run = write_run(
         tmp_path / "many", manifest={"name": "x"}, requests={"intended_s": start, "done_s": start + 0.2}, app=many
     )
-    assert "only some of its requests" in query("probability({n(app) > 1})", run).why
+    assert "only some of its requests" in query("probability({n(app) > 1})", run).reason
 
 
 TWO = """
@@ -152,5 +152,5 @@ def test_a_folder_that_holds_runs(mm4: RunFolder, tmp_path: Path) -> None:
 
 
 def test_stations_that_have_the_metric(mm4: RunFolder) -> None:
-    why = query("throughput{station=x} > 1/s", mm4).why
+    why = query("throughput{station=x} > 1/s", mm4).reason
     assert "no station 'x'" in why and "core" not in why

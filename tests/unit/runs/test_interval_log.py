@@ -102,7 +102,7 @@ def folder(tmp_path: Path) -> Path:
 def test_histograms_answer(folder: Path, text: str, truth: float | None) -> None:
     found = query(text, folder)
     if truth is None:  # one that never ends has no sum
-        assert found.verdict == "cannot tell" and "happens only with a probability" in found.why
+        assert found.verdict == "cannot tell" and "happens only with a probability" in found.reason
         return
     assert found.low is not None and found.high is not None and found.low <= truth <= found.high
     assert found.high - found.low < 0.2 * truth
@@ -113,4 +113,4 @@ def test_histograms_answer(folder: Path, text: str, truth: float | None) -> None
 )
 def test_what_histograms_do_not_know_is_refused_by_name(folder: Path, text: str) -> None:
     found = query(text, folder)
-    assert found.verdict == "cannot tell" and "histogram source" in found.why and "requests" in found.why
+    assert found.verdict == "cannot tell" and "histogram source" in found.reason and "requests" in found.reason

@@ -50,7 +50,7 @@ def statuses(found: sj.Metrics, status: str) -> set[str]:
 
 @pytest.mark.parametrize("shape", [1.9, 2.0])
 def test_a_mean_that_is_infinite_has_no_value_and_flows_have(shape: float) -> None:
-    found = simulate(one_queue(Pareto(1.0, shape)), precision=0.05, max_seconds=20)
+    found = simulate(one_queue(Pareto(1.0, shape)), precision=0.05, max_wall_time_s=20)
     assert found.status == "no_moment"
     assert statuses(found, "no_moment") >= ENDLESS_MEANS
     assert math.isnan(found.value("response_time")) and found.interval("response_time") == (None, None)
@@ -62,7 +62,7 @@ def test_a_mean_that_is_infinite_has_no_value_and_flows_have(shape: float) -> No
 @pytest.mark.parametrize("shape", [2.2, 2.5, 3.0])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_without_a_fourth_moment_batch_means_are_never_ok(shape: float, seed: int) -> None:
-    found = simulate(one_queue(Pareto(1.0, shape)), precision=0.1, seed=seed, max_seconds=10)
+    found = simulate(one_queue(Pareto(1.0, shape)), precision=0.1, seed=seed, max_wall_time_s=10)
     assert found.status == "heavy_tail"
     assert {"response_time", "waiting_time", "queue_length"} <= statuses(found, "heavy_tail")
     assert found.interval("response_time") == (None, None)
@@ -74,7 +74,7 @@ def test_without_a_fourth_moment_batch_means_are_never_ok(shape: float, seed: in
 
 
 def test_the_message_says_which_times_and_how_long_a_run_would_take() -> None:
-    found = simulate(one_queue(Pareto(1.0, 2.2)), precision=0.05, max_seconds=5)
+    found = simulate(one_queue(Pareto(1.0, 2.2)), precision=0.05, max_wall_time_s=5)
     assert "service of user at cpu (pareto, shape 2.2)" in found.message
     assert "times as long" in found.message
 
@@ -96,7 +96,7 @@ def test_what_a_run_hardly_shows_raises_the_upper_bound() -> None:
 
 
 def test_what_would_take_too_long_is_not_ok() -> None:
-    found = simulate(one_queue(Lognormal(1.0, 100.0)), precision=0.1, max_seconds=1)
+    found = simulate(one_queue(Lognormal(1.0, 100.0)), precision=0.1, max_wall_time_s=1)
     assert found.status in ("heavy_tail", "too_short") and "run" in found.message
 
 
@@ -140,7 +140,7 @@ def test_stations_before_a_heavy_one_are_not_concerned() -> None:
         [sj.Open("user", 0.5)],
         {"front": {"user": 1.0}, "cpu": {"user": Pareto(1.0, 2.2)}},
     )
-    found = simulate(model, precision=0.1, max_seconds=5)
+    found = simulate(model, precision=0.1, max_wall_time_s=5)
     own = found.where(metric="response_time", station="front").frame
     assert set(own["status"]) == {"ok"} and found.status == "heavy_tail"
 

@@ -15,7 +15,7 @@ def shop() -> sj.Model:
     return sj.Model(
         stations=[
             sj.Queue("cpu", servers=2, discipline="ps", capacity=9, on_full="block"),
-            sj.Queue("disk", schedule=((0.0, 1), (5.0, 2)), period_s=10.0,
+            sj.Queue("disk", server_schedule=((0.0, 1), (5.0, 2)), schedule_period_s=10.0,
                      breakdowns=sj.Breakdowns(sj.Exponential(100.0), sj.Deterministic(3.0))),
             sj.Delay("net"), sj.LoadDependent("db", (10.0, 15.0)), sj.Pool("threads", 4, ("cpu", "disk")),
         ],

@@ -104,7 +104,7 @@ def test_fixed_simulated_time_ends_there() -> None:
 
 
 def test_wall_time_is_kept() -> None:
-    found = run(90.0, precision=0.0001, max_seconds=0.2)
+    found = run(90.0, precision=0.0001, max_wall_time_s=0.2)
     assert found.status == "too_short"
 
 
@@ -155,7 +155,7 @@ def test_ctrl_c_before_the_first_batch_stays_an_interruption() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"precision": 0}, {"precision": 1.5}, {"level": 1.0}, {"level": 0.2}, {"seed": -1}, {"seed": 2**64},
-     {"replications": 0}, {"until_s": 0.0}, {"until_s": math.inf}, {"completions": 0}, {"max_seconds": 0},
+     {"replications": 0}, {"until_s": 0.0}, {"until_s": math.inf}, {"completions": 0}, {"max_wall_time_s": 0},
      {"quantiles": (0.5, 1.0)}],
 )  # fmt: skip
 def test_arguments_out_of_range_are_named(wrong: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ BROKEN = Breakdowns(up=Exponential(100.0), down=Exponential(1.0))
 STRUCTURE = {
     "has room for only 3 customers": single(Queue("cpu", capacity=3)),
     "is of kind `fork_join`": single(ForkJoin("cpu", 2)),
-    "follows a schedule": single(Queue("cpu", schedule=((0.0, 1), (5.0, 2)), period_s=10.0)),
+    "follows a schedule": single(Queue("cpu", server_schedule=((0.0, 1), (5.0, 2)), schedule_period_s=10.0)),
     "breaks down": single(Queue("cpu", breakdowns=BROKEN)),
     "limits how many are inside cpu": single(Queue("cpu"), regions=[Region("room", 3, ("cpu",))]),
     "limits how many are inside cpu, other": Model(
@@ -236,7 +236,7 @@ def test_the_parallel_lattice_agrees_with_the_kept_one() -> None:
 def test_probabilities_and_variance_on_request() -> None:
     model = Model(stations=[Queue("cpu", servers=2), Queue("disk")], classes=[Closed("u", 6, think_s=1.0)],
                   demands_s={"cpu": {"u": 0.4}, "disk": {"u": 0.2}})  # fmt: skip
-    m = solve(model, "convolution", wanted=RequestedOutputs(state_probabilities=6))
+    m = solve(model, "convolution", requested_outputs=RequestedOutputs(state_probabilities=6))
     for station in ("cpu", "disk"):
         p = [m.value("queue_length_probability", station, n=n) for n in range(7)]
         mean = sum(n * x for n, x in enumerate(p))

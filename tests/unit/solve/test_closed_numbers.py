@@ -32,11 +32,11 @@ def told(m: sj.Metrics, station: str, most: int, **where: Any) -> list[float]:
 @pytest.mark.parametrize("method", EXACT)
 def test_two_stations_and_a_delay_by_hand(method: str) -> None:
     """Two customers. D = 1, 2: weights 4, 2, 1 of 0, 1, 2 at the first. D = 1 and a delay of 1: 1/2, 1, 1."""
-    m = sj.solve(closed(2, a=1.0, b=2.0), method, wanted=RequestedOutputs(state_probabilities=3))
+    m = sj.solve(closed(2, a=1.0, b=2.0), method, requested_outputs=RequestedOutputs(state_probabilities=3))
     assert told(m, "a", 3) == pytest.approx([4 / 7, 2 / 7, 1 / 7, 0.0], rel=1e-14)
     assert told(m, "b", 2, cls="u") == pytest.approx([1 / 7, 2 / 7, 4 / 7], rel=1e-14)
     assert m.value("queue_length_variance", "a") == pytest.approx(6 / 7 - 16 / 49, rel=1e-13)
-    with_delay = sj.solve(closed(2, a=1.0, d=1.0), method, wanted=RequestedOutputs(state_probabilities=2))
+    with_delay = sj.solve(closed(2, a=1.0, d=1.0), method, requested_outputs=RequestedOutputs(state_probabilities=2))
     assert told(with_delay, "a", 2) == pytest.approx([0.2, 0.4, 0.4], rel=1e-14)
     assert told(with_delay, "d", 2) == pytest.approx([0.4, 0.4, 0.2], rel=1e-14)
     assert with_delay.value("queue_length_variance", "d") == pytest.approx(1.2 - 0.64, rel=1e-13)
@@ -46,7 +46,7 @@ def test_two_stations_and_a_delay_by_hand(method: str) -> None:
 @pytest.mark.parametrize("method", EXACT)
 def test_far_tails_keep_their_digits(method: str) -> None:
     """Two stations are a cut geometric law: p(n) as 2^-n."""
-    m = sj.solve(closed(500, a=0.5, b=1.0), method, wanted=RequestedOutputs(state_probabilities=500))
+    m = sj.solve(closed(500, a=0.5, b=1.0), method, requested_outputs=RequestedOutputs(state_probabilities=500))
     for n in (0, 100, 400, 500):
         assert m.value("queue_length_probability", "a", n=n) == pytest.approx(2.0 ** -(n + 1), rel=1e-12)
 
@@ -61,7 +61,7 @@ def test_two_classes_and_a_delay_that_one_of_them_visits(method: str) -> None:
         with pytest.raises(sj.errors.MethodRefused):
             sj.solve(model, method)
         return
-    m = sj.solve(model, method, wanted=RequestedOutputs(state_probabilities=2))
+    m = sj.solve(model, method, requested_outputs=RequestedOutputs(state_probabilities=2))
     # (u, v) at a a: 2! = 2; a b: 1; d a: 1; d b: 1
     assert told(m, "a", 2) == pytest.approx([0.2, 0.4, 0.4], rel=1e-9)
     assert told(m, "d", 1) == pytest.approx([0.6, 0.4], rel=1e-9)
@@ -77,7 +77,7 @@ def test_a_sweep_and_mixed_classes() -> None:
         "classes.u.population",
         [0, 1, 2],
         "mva",
-        wanted=RequestedOutputs(state_probabilities=2),
+        requested_outputs=RequestedOutputs(state_probabilities=2),
     )
     for count, right in ((0, [1.0, 0.0, 0.0]), (1, [3 / 4, 1 / 4, 0.0])):
         assert told(m, "a", 2, **{"classes.u.population": count}) == pytest.approx(right, rel=1e-14)
@@ -85,22 +85,22 @@ def test_a_sweep_and_mixed_classes() -> None:
         [sj.Queue("a", discipline="ps"), sj.Queue("b"), sj.Delay("d")], [sj.Closed("u", 2), sj.Open("o", 0.5)],
         demands_s={"a": {"u": 0.5, "o": 1.0}, "b": {"u": 2.0}, "d": {"o": 1.0}},
     )  # fmt: skip
-    found = sj.solve(mixed, "mva", wanted=RequestedOutputs(state_probabilities=2))
+    found = sj.solve(mixed, "mva", requested_outputs=RequestedOutputs(state_probabilities=2))
     assert told(found, "b", 2) == pytest.approx([1 / 7, 2 / 7, 4 / 7], rel=1e-13)  # a is as slow as D = 1
     assert found.where(metric="queue_length_probability").frame["station"].unique().to_list() == ["b"]
 
 
 def test_what_is_too_dear_is_a_sentence() -> None:
     big = closed(10**7, **{f"s{k}": 0.1 + k for k in range(12)})
-    m = sj.solve(big, "mva", wanted=RequestedOutputs(state_probabilities=5))
+    m = sj.solve(big, "mva", requested_outputs=RequestedOutputs(state_probabilities=5))
     assert (
         m.status == "ok"
         and "p(n) is not available, because it comes from the convolution" in m.message
         and m.value("throughput") > 0
     )
-    delays = sj.solve(closed(10**6, a=0.5, d=1.0), "mva", wanted=RequestedOutputs(state_probabilities=5))
+    delays = sj.solve(closed(10**6, a=0.5, d=1.0), "mva", requested_outputs=RequestedOutputs(state_probabilities=5))
     assert "not available of delays" in delays.message and told(delays, "a", 5)
-    many = sj.solve(closed(10**6, a=0.5, b=1.0), "convolution", wanted=RequestedOutputs(state_probabilities=10**6))
+    many = sj.solve(closed(10**6, a=0.5, b=1.0), "convolution", requested_outputs=RequestedOutputs(state_probabilities=10**6))
     assert "p(n) is not available:" in many.message and many.value("queue_length_variance", "a") > 0
 
 
@@ -109,7 +109,7 @@ def test_an_answer_out_of_range_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -
         raise SolverError("the sums are out of range", "method convolution", "simulate")
 
     monkeypatch.setattr(convolution, "run", broken)
-    m = sj.solve(closed(2, a=1.0, b=2.0), "mva", wanted=RequestedOutputs(state_probabilities=3))
+    m = sj.solve(closed(2, a=1.0, b=2.0), "mva", requested_outputs=RequestedOutputs(state_probabilities=3))
     assert "p(n) is not available: the sums are out of range" in m.message
 
 

@@ -20,7 +20,7 @@ def lines(sources: int, servers: int, room: int, service: object = 1.0, think: o
 
 def test_four_sources_and_three_lines_by_hand() -> None:
     """gamma = 1/3, h = 1: p(n) as C(4, n)/3^n = 27, 36, 18, 4 of 85; found as C(3, n)/3^n = 27, 27, 9, 1 of 64."""
-    m = sj.solve(lines(4, 3, 3), wanted=RequestedOutputs(state_probabilities=3))
+    m = sj.solve(lines(4, 3, 3), requested_outputs=RequestedOutputs(state_probabilities=3))
     assert m.method == "engset" and m.status == "ok"
     for n, weight in enumerate((27, 36, 18, 4)):
         assert m.value("queue_length_probability", "q", n=n) == pytest.approx(weight / 85, rel=1e-14)
@@ -36,7 +36,7 @@ def test_four_sources_and_three_lines_by_hand() -> None:
 
 def test_one_place_to_wait_by_hand() -> None:
     """N = 3, m = 1, K = 2, Z = 1, S = 1: p as 1, 3, 6; found as 1, 2, 2; those who get in find nobody or one as 1 : 2."""
-    m = sj.solve(lines(3, 1, 2, think=1.0), wanted=RequestedOutputs(quantiles=(0.9,)))
+    m = sj.solve(lines(3, 1, 2, think=1.0), requested_outputs=RequestedOutputs(quantiles=(0.9,)))
     assert m.value("queue_length_probability", "q", n=2) == pytest.approx(0.6, rel=1e-14)  # told unasked
     assert m.value("loss_probability", "q", "c") == pytest.approx(0.4, rel=1e-14)
     assert m.value("throughput") == pytest.approx(0.9, rel=1e-14)

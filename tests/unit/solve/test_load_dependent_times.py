@@ -186,7 +186,7 @@ def test_a_plan_of_a_fit_of_such_a_time_asks_for_it_at_each_load() -> None:
         f"mean < {response_s * 1050:.1f}ms",
         "stations.cpu.servers",
     )
-    choice = found.cheapest or found.cheapest_outside
+    choice = found.cheapest or found.cheapest_outside_validated_range
     assert choice is not None and dict(choice.settings) == {"stations.cpu.servers": 1}
     less = sj.plan(
         open_model(60.0, FALLS),
@@ -194,5 +194,5 @@ def test_a_plan_of_a_fit_of_such_a_time_asks_for_it_at_each_load() -> None:
         f"mean < {response_s * 950:.1f}ms",
         "stations.cpu.servers",
     )
-    choice = less.cheapest or less.cheapest_outside
+    choice = less.cheapest or less.cheapest_outside_validated_range
     assert choice is not None and dict(choice.settings) == {"stations.cpu.servers": 2}

@@ -27,7 +27,7 @@ def row(*service_s: Any, servers: dict[int, int] | None = None, rate: float = 1.
 
 
 def quantiles(model: sj.Model, method: str = "jackson", levels: tuple[float, ...] = LEVELS) -> list[float]:
-    m = sj.solve(model, method, wanted=RequestedOutputs(quantiles=levels))
+    m = sj.solve(model, method, requested_outputs=RequestedOutputs(quantiles=levels))
     assert "quantiles of the whole" not in m.message
     return [m.value("response_time_quantile", cls="job", q=q) for q in levels]
 
@@ -139,7 +139,7 @@ def test_where_customers_can_overtake_there_is_no_such_row(model: sj.Model, reas
     m = sj.solve(model, "jackson")
     assert "quantiles of the whole response time are not available" in m.message and reason in m.message
     assert not any(r["station"] == "" and "quantile" in r["metric"] for r in m.frame.iter_rows(named=True))
-    assert sj.solve(model, "jackson", wanted=RequestedOutputs(quantiles=())).message == ""
+    assert sj.solve(model, "jackson", requested_outputs=RequestedOutputs(quantiles=())).message == ""
 
 
 def test_several_classes_and_saturation() -> None:

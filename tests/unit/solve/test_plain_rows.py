@@ -17,7 +17,7 @@ ALL = RequestedOutputs((0.5, 0.99), 3)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_rows_without_polars_are_those_of_the_frame(path: Path, wanted: RequestedOutputs | None) -> None:
     try:
-        plain, framed = (sj.solve(path, wanted=wanted) for _ in range(2))
+        plain, framed = (sj.solve(path, requested_outputs=wanted) for _ in range(2))
     except sj.SojournError as refused:
         pytest.skip(str(refused))
     before = plain.rows()

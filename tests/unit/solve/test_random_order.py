@@ -98,7 +98,7 @@ def test_several_servers_with_gaps_and_services_of_any_law() -> None:
     model = sj.Model(
         [sj.Queue("q", servers=2)], [sj.Open("c", arrivals=sj.Lognormal(1.0, 0.3))], service_s={"q": {"c": sj.Lognormal(1.4, 0.5)}}
     )  # fmt: skip
-    found = sj.solve(model, "random-order", budget_s=10.0)
+    found = sj.solve(model, "random-order", exact_time_limit_s=10.0)
     run = sj.simulate(model, precision=0.005, seed=26, quantiles=())
     assert found.value("response_time") == pytest.approx(run.value("response_time"), rel=0.02)
     assert found.value("waiting_time", "q") == pytest.approx(run.value("waiting_time", "q"), rel=0.08)

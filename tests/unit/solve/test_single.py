@@ -81,7 +81,7 @@ REFUSED = [
      "2 stations"),
     ("mmm", sj.Model([sj.Queue("a")], [sj.Open("c", 0.1)], service_s={"a": {"c": 1.0}}, visits={"a": {"c": 3.0}}),
      "exactly once"),
-    ("mmm", one(1.0, schedule=((0.0, 1), (5.0, 2)), period_s=10.0), "schedule"),
+    ("mmm", one(1.0, server_schedule=((0.0, 1), (5.0, 2)), schedule_period_s=10.0), "schedule"),
 ]  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_unstable_is_a_status_with_the_rate_at_which_it_starts(name: str, servic
     model = one(time, sj.Open("c", **arrivals))
     if name == "fork-join":
         model = sj.Model([sj.ForkJoin("q", 2)], [sj.Open("c", 0.5)], service_s={"q": {"c": service}})
-    m = sj.solve(model, name, wanted=RequestedOutputs(state_probabilities=2))
+    m = sj.solve(model, name, requested_outputs=RequestedOutputs(state_probabilities=2))
     assert m.status == "unstable" and f"unstable from an arrival rate of {1 / service:.9g}/s on" in m.message
     assert m.value("throughput", "q", "c") == pytest.approx(1 / service, rel=1e-14)
     assert m.value("saturation_rate", "q") == pytest.approx(1 / service, rel=1e-14)
@@ -117,7 +117,7 @@ def test_a_sweep_through_saturation() -> None:
 
 
 def test_infinite_moments_have_a_status_of_their_own() -> None:
-    m = sj.solve(one(sj.Pareto(1.0, 2.5)), wanted=RequestedOutputs(quantiles=(0.9,)))
+    m = sj.solve(one(sj.Pareto(1.0, 2.5)), requested_outputs=RequestedOutputs(quantiles=(0.9,)))
     assert m.value("waiting_time", "q") == pytest.approx(0.5 * sj.Pareto(1.0, 2.5).second / 2 / 0.5, rel=1e-12)
     assert math.isnan(m.value("waiting_time_variance", "q"))
     row = m.where(metric="waiting_time_variance", station="q").frame["status"][0]
@@ -157,8 +157,8 @@ def test_mg1_of_classes_is_a_mixture() -> None:
     two = sj.Model([sj.Queue("q")], [sj.Open("a", 0.2), sj.Open("b", 0.3)], service_s={"q": {"a": 2.0, "b": 0.5}})
     mixed = one(sj.Hyperexponential((0.4, 0.6), (2.0, 0.5)), sj.Open("c", 0.5))
     m, other = (
-        sj.solve(two, wanted=RequestedOutputs(state_probabilities=5)),
-        sj.solve(mixed, wanted=RequestedOutputs(state_probabilities=5)),
+        sj.solve(two, requested_outputs=RequestedOutputs(state_probabilities=5)),
+        sj.solve(mixed, requested_outputs=RequestedOutputs(state_probabilities=5)),
     )
     assert m.value("waiting_time", "q", "b") == pytest.approx(other.value("waiting_time", "q"), rel=1e-12)
     assert m.value("waiting_time_quantile", "q", "a", q=0.99) == pytest.approx(

@@ -196,7 +196,7 @@ def test_over_time_ends_where_the_steady_state_is() -> None:
 
 def test_probabilities_and_variance_of_a_station() -> None:
     model = sj.Model([sj.Queue("q", servers=2)], [sj.Closed("u", 3, 1.0)], demands_s={"q": {"u": 1.0}})
-    r = sj.solve(model, "ctmc", wanted=RequestedOutputs(state_probabilities=3))
+    r = sj.solve(model, "ctmc", requested_outputs=RequestedOutputs(state_probabilities=3))
     p = [r.value("queue_length_probability", "q", n=n) for n in range(4)]
     weights = [1.0, 3.0, 3.0, 1.5]
     assert p == pytest.approx([w / 8.5 for w in weights], rel=1e-13)

@@ -70,11 +70,11 @@ def test_an_approximation_where_exact_is_too_dear(only: Callable[..., sj.Model])
     assert (r.method, r.status) == ("fine", "approximate")
     assert "no exact method answers within 1 s" in r.message and "simulate to know" in r.message
     assert set(r.frame["status"]) == {"approximate", "ok"}
-    assert sj.solve(m, budget_s=10.0).method == "slow"
+    assert sj.solve(m, exact_time_limit_s=10.0).method == "slow"
     slow = only(method("slow", cost_s=5.0))  # nothing else applies
     with pytest.raises(MethodRefused, match=r"method slow takes about 5 s and 1 s are allowed; request it by name"):
         sj.solve(slow)
-    assert sj.solve(slow, method="slow").method == sj.solve(slow, budget_s=6.0).method == "slow"
+    assert sj.solve(slow, method="slow").method == sj.solve(slow, exact_time_limit_s=6.0).method == "slow"
     big = method("huge", memory_bytes=lambda n: 1e12)
     assert sj.solve(only(big, method("rough", exact=False))).method == "rough"
 
@@ -119,7 +119,7 @@ def test_a_sweep_takes_a_method_that_serves_all_points(only: Callable[..., sj.Mo
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"stations": [sj.Queue("cpu", schedule=((0.0, 1), (5.0, 2)))]}, "the station `cpu` has a schedule"),
+        ({"stations": [sj.Queue("cpu", server_schedule=((0.0, 1), (5.0, 2)))]}, "the station `cpu` has a schedule"),
         (
             {"stations": [sj.Queue("cpu", breakdowns=sj.Breakdowns(sj.Exponential(9), sj.Exponential(1)))]},
             "the station `cpu` has breakdowns",
@@ -216,7 +216,7 @@ Q, PH = sj.Queue, sj.Erlang(1.0, 2)
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (sj.Model([Q("desk", 2, schedule=((0.0, 2), (5.0, 1)))], [sj.Open("call", 0.5)], {"desk": {"call": 1.0}}),
+        (sj.Model([Q("desk", 2, server_schedule=((0.0, 2), (5.0, 1)))], [sj.Open("call", 0.5)], {"desk": {"call": 1.0}}),
          "would apply with a fixed number of servers at desk (the station `desk` has a schedule, which only a simulation supports)"),
         (sj.Model([Q("a", capacity=4), Q("b")], [sj.Closed("u", 500, 1.0)], {"a": {"u": 1.0}, "b": {"u": 1.0}}),
          "mva would apply with room without a limit at a (the station `a` has room for only 4 customers); ctmc would apply with a smaller "

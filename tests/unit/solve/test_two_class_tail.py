@@ -13,7 +13,7 @@ from sojourn.solve.method import RequestedOutputs
 def found(q: float, rate: float, cores: int, nics: int, interrupt_s: float = 0.0, handoff_s: float = 0.0) -> float:
     station = sj.Multicore("cpu", cores, nics, interrupt_s, handoff_s=handoff_s)
     model = sj.Model([station], [sj.Open("web", rate)], service_s={"cpu": {"web": 1 / 300}})
-    return sj.solve(model, wanted=RequestedOutputs((q,))).value("response_time_quantile", q=q)
+    return sj.solve(model, requested_outputs=RequestedOutputs((q,))).value("response_time_quantile", q=q)
 
 
 def test_without_interrupts_a_core_is_mm1() -> None:
@@ -53,7 +53,7 @@ def host(rate: float, cores: int, nics: int, interrupt_s: float, page_s: float) 
 def test_near_the_simulated(rate: float, cores: int, nics: int) -> None:
     """The event-driven engine knows nothing of moments: 100 000 requests, within 5 %."""
     told = sj.simulate(
-        host(rate, cores, nics, 1 / 3000, 1 / 300), completions=100_000, seed=1, quantiles=(0.9, 0.99), max_seconds=30
+        host(rate, cores, nics, 1 / 3000, 1 / 300), completions=100_000, seed=1, quantiles=(0.9, 0.99), max_wall_time_s=30
     )
     for q in (0.9, 0.99):
         simulated = told.value("response_time_quantile", cls="interrupt", q=q)

@@ -50,7 +50,7 @@ class Either(VirtualSystem):
             return model
         from dataclasses import replace
 
-        return replace(model, classes=(Closed("user", factors["users"], reference="cpu"),))
+        return replace(model, classes=(Closed("user", factors["users"], reference_station="cpu"),))
 
 
 def counted(found, plan, options):
@@ -216,13 +216,13 @@ def test_regret_has_an_interval_over_repetitions() -> None:
 
 def test_only_some_parts_and_the_rest_later(tmp_path: Path) -> None:
     text = SHARES
-    result = done(tmp_path, text, only=("ramp",))
+    result = done(tmp_path, text, only_parts=("ramp",))
     assert {run.manifest["section"] for run in result.findings.runs} == {"saturation", "ramp"}
     assert result.findings.fitted is None
     with pytest.raises(
         StudyError, match="--only-parts: 'rmap'; did you mean ramp\\? \\(use one of ramp, fit, predict, mine.py:counted"
     ):
-        run_study(tmp_path / "study.toml", out=tmp_path / "out", only=("rmap",), say=lambda _: None)
+        run_study(tmp_path / "study.toml", out=tmp_path / "out", only_parts=("rmap",), say=lambda _: None)
     said: list[str] = []
     whole = run_study(tmp_path / "study.toml", out=tmp_path / "out", say=said.append)
     assert "3 of 3 runs already exist" in said and whole.findings.blind.height

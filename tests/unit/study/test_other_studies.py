@@ -41,10 +41,10 @@ def files(folder: Path, other: str = "") -> Path:
 
 def test_only_takes_another_study_by_its_name_and_without_it_only_its_own_parts(tmp_path: Path) -> None:
     file = files(tmp_path)
-    both = run_study(file, out=tmp_path / "both", only=("slow", "ramp"), say=lambda _: None)
+    both = run_study(file, out=tmp_path / "both", only_parts=("slow", "ramp"), say=lambda _: None)
     assert [one.folder for one in (both, *both.others)] == [tmp_path / "both", tmp_path / "both/slow"]
     assert [run.manifest["section"] for one in (both, *both.others) for run in one.findings.runs] == ["ramp", "writes"]
-    alone = run_study(file, out=tmp_path / "alone", only=("slow",), say=lambda _: None)
+    alone = run_study(file, out=tmp_path / "alone", only_parts=("slow",), say=lambda _: None)
     assert alone.folder == tmp_path / "alone" and [run.manifest["section"] for run in alone.findings.runs] == ["writes"]
     usual = run_study(file, out=tmp_path / "usual", say=lambda _: None)
     assert usual.others == () and [run.manifest["section"] for run in usual.findings.runs] == ["ramp"]
@@ -53,7 +53,7 @@ def test_only_takes_another_study_by_its_name_and_without_it_only_its_own_parts(
 def test_mistakes_are_found_before_anything_runs(tmp_path: Path) -> None:
     wrong = STUDY.format(name="shop-disk", section="writes").replace("rate_per_s", "rate")
     with pytest.raises(StudyError, match="disk.toml"):
-        run_study(files(tmp_path, wrong), out=tmp_path / "out", only=("ramp", "slow"), say=lambda _: None)
+        run_study(files(tmp_path, wrong), out=tmp_path / "out", only_parts=("ramp", "slow"), say=lambda _: None)
     assert not (tmp_path / "out").exists()
     with pytest.raises(StudyError, match="'slwo'; did you mean slow"):
         read_plan(files(tmp_path), only=("slwo",))

@@ -92,4 +92,4 @@ def test_a_prediction_beside_its_run(measured: float, high: float | None, reason
     assert one.told == told and one.where == "2 workers, 190 /s"
     found = Trial({35.0: 0.009}, (0.008, 0.007, 0.009), (250.0, 220.0, 280.0), (one,), 0.9, "runs/try", 61.0)
     assert found.last_line().startswith(f"{int(told == 'inside')} of {int(not reasons)} measured values")
-    assert found.to_dict()["predictions"][0]["inside"] is one.inside
+    assert found.to_dict()["predictions"][0]["inside_interval"] is one.inside_interval

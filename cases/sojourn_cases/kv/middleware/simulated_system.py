@@ -93,7 +93,7 @@ class SimulatedKv(KvSystem):
         times = {"network": self.true_times.network_s, "held": self.true_times.held_s}
         times |= {n.name: self.true_times.net_s for n in nets} | {s.name: self.true_times.server_s for s in servers}
         return Model(
-            stations, [Closed("c", factors["clients"], reference="network")],
+            stations, [Closed("c", factors["clients"], reference_station="network")],
             service_s={name: {"c": value} for name, value in times.items()}, routing={"c": routing},
         )  # fmt: skip
 

@@ -57,7 +57,7 @@ class AnalyticSource(Source):
     def solved(self, quantiles: tuple[float, ...] = ()) -> Metrics:
         """The model's Metrics. Raises SourceRefused where no method has an answer."""
         try:
-            found = solve(self.model, self.method, wanted=RequestedOutputs(quantiles, None))
+            found = solve(self.model, self.method, requested_outputs=RequestedOutputs(quantiles, None))
         except MethodRefused as error:
             raise SourceRefused(error.value, f"analytic source {self.name}", error.remedy) from None
         if found.status not in ("ok", "approximate", ""):

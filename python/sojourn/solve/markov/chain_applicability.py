@@ -63,7 +63,7 @@ def _stations(network: Network) -> str | None:
         station = network.model.station(name)
         if network.kind[k] == "multicore":
             return f"the station `{name}` is of kind `multicore`"
-        if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+        if getattr(station, "server_schedule", ()) or getattr(station, "breakdowns", None):
             return f"the number of servers of the station `{name}` changes over time"
     return None
 

@@ -68,7 +68,7 @@ def _closed(network: Network, speeds: Array, wanted: RequestedOutputs) -> list[C
 
 def _late(wanted: RequestedOutputs) -> MethodRefused:
     value = f"its iteration had not converged after {OVER * wanted.budget_s:g} s"
-    remedy = f"request it by name, give a budget_s above {wanted.budget_s:g}, or simulate"
+    remedy = f"request it by name, give an exact_time_limit_s above {wanted.budget_s:g}, or simulate"
     return MethodRefused(value, "method ctmc", remedy)
 
 

@@ -32,7 +32,7 @@ def refuses(network: Network) -> str | None:
     station = network.model.station(network.stations[0])
     if np.isfinite(network.capacity[0]) or network.limits:
         return f"the station `{network.stations[0]}` has a limit"
-    if getattr(station, "schedule", ()) or getattr(station, "breakdowns", None):
+    if getattr(station, "server_schedule", ()) or getattr(station, "breakdowns", None):
         return f"the number of servers of the station `{network.stations[0]}` changes over time"
     if network.visits[0, 0] != 1 or network.route[0, 0] > 0:
         return "customers come back, or skip the station"

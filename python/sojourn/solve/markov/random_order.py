@@ -68,7 +68,7 @@ def refuses(network: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     if (cost_s := sum(map(_cost_s, networks))) > wanted.budget_s * len(networks):
         value = f"it takes about {cost_s:.2g} s and {wanted.budget_s * len(networks):g} s are allowed"
-        remedy = f"request it by name, give a budget_s above {cost_s / len(networks):.2g}, or simulate"
+        remedy = f"request it by name, give an exact_time_limit_s above {cost_s / len(networks):.2g}, or simulate"
         raise MethodRefused(value, "method random-order", remedy)
     solution = ctmc.run([nearby(n) or n for n in networks], replace(wanted, quantiles=()))
     names = solution.status or ["ok"] * len(networks)

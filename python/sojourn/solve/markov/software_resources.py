@@ -141,7 +141,7 @@ def _model(
         else:
             demands[network.stations[k]] = {name: float(network.demands_s[k, 0])}
     if isinstance(customers, Closed):
-        customers = replace(customers, reference="")
+        customers = replace(customers, reference_station="")
     return Model([*parts, *more], [customers], demands_s=demands, visits=visits)
 
 

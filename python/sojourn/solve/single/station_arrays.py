@@ -77,7 +77,7 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
     if np.abs(n.visits - 1).max() > SAME or any(d is None for d in n.service[0]):
         return f"the station `{n.stations[0]}` is not visited exactly once a pass by every class"
     broken = getattr(station, "breakdowns", None) is not None
-    if getattr(station, "schedule", ()) or (broken and not breaks):
+    if getattr(station, "server_schedule", ()) or (broken and not breaks):
         return f"the number of servers of the station `{n.stations[0]}` changes over time"
     if breaks and not broken:
         return f"the station `{n.stations[0]}` has no breakdowns, but this method needs breakdowns"
