@@ -127,6 +127,9 @@ FIELDS = {
     (sj.ParameterFromRuns, "cls"): ("metric_class", "user"),
     (sj.ParameterFromRuns, "formula"): ("model_formula", "a + b"),
     (sj.NumberByFactor, "of"): ("factor", "work"),
+    (sj.Queue, "schedule"): ("server_schedule", ((0.0, 2),)),
+    (sj.Queue, "period_s"): ("schedule_period_s", 60.0),
+    (sj.Closed, "reference"): ("reference_station", "cpu"),
     (sj.Pool, "over"): ("held_over_stations", ("cpu",)),
     (sj.Case, "systems"): ("system_classes", {"desk": "one:Desk"}),
     (sj.Case, "commands"): ("command_functions", {"serve": {"desk": "one:desk"}}),
@@ -160,6 +163,8 @@ LEVEL = LoadLevel(10.0, 10.0, 0.1, users=2)
 NEEDED: dict[type[Any], dict[str, Any]] = {
     sj.ParameterFromRuns: {"metric": "throughput"},
     sj.NumberByFactor: {"factor": "work", "value": "get", "cases": {"get": 1.0}},
+    sj.Queue: {"name": "cpu"},
+    sj.Closed: {"name": "user", "population": 2},
     sj.Pool: {"name": "threads", "size": 2, "held_over_stations": ("cpu",)},
     Seen: {"window_end_s": 2.0, "window_s": 2.0, "workers": 1, "ready_workers": 1},
     Finding: {
@@ -217,7 +222,7 @@ def test_each_former_field_of_a_result_leads_to_one_of_today(kind: type[Any]) ->
 
 FORMER_KEYS = {
     "per": "divisor_metric", "each": "one_value_per_run", "at": "run_factors", "station": "metric_station", "of": "factor",
-    "over": "held_over_stations",
+    "over": "held_over_stations", "schedule": "server_schedule", "period_s": "schedule_period_s", "reference": "reference_station",
 }  # fmt: skip
 
 
@@ -225,8 +230,8 @@ def test_former_keys_of_a_model_file_are_read() -> None:
     text = (
         '[parameters]\nshare = { metric = "throughput", per = "throughput", each = true, at = { users = 10 }, station = "a" }\n'
         'keys = { of = "work", value = "get", cases = { get = 1 } }\n'
-        '[stations.a]\n[stations.b]\nkind = "pool"\nsize = 2\nover = ["a"]\n'
-        '[classes.u]\nkind = "closed"\npopulation = 1\n[service_s.a]\nu = 0.1\n'
+        '[stations.a]\nschedule = [[0, 1], [5, 2]]\nperiod_s = 9\n[stations.b]\nkind = "pool"\nsize = 2\nover = ["a"]\n'
+        '[classes.u]\nkind = "closed"\npopulation = 1\nreference = "a"\n[service_s.a]\nu = 0.1\n'
     )
     now = text
     for old, new in FORMER_KEYS.items():
