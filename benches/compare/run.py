@@ -80,7 +80,9 @@ def comparison(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         a, b = (side(service, seed, which, RUNS, blocks) for which in (0, 1))
         for ratio in RATIOS:
             for count in COUNTS:
-                found = compare_values(values(a[:count], blocks), values(b[:count], blocks, ratio), equivalence_margin=MARGIN)
+                found = compare_values(
+                    values(a[:count], blocks), values(b[:count], blocks, ratio), equivalence_margin=MARGIN
+                )
                 for name in ("mean", "p99"):
                     one = found[name]
                     rows.append({

@@ -94,7 +94,8 @@ def rows(run: object, error: float) -> Iterator[dict[str, object]]:
         agrees = agrees and (high is None or truth <= high * (1 + error))
         alone = agrees and (low is None or low <= truth) and (high is None or truth <= high)
         yield {"query": text, "of": "waits" if "wait" in text else "clients", "truth": truth, "value": found.value, "low": low,
-               "high": high, "agrees": agrees, "by interval alone": alone, "why": "" if found.value is not None else found.reason}  # fmt: skip
+               "high": high, "agrees": agrees, "by interval alone": alone,
+               "why": "" if found.value is not None else found.reason}  # fmt: skip
     for text, wanted in (*SETS.items(), *((text, "yes") for text in YES if "cpu" not in text)):
         found = query(text, source)
         said = found.verdict if wanted == "yes" else found.reason

@@ -50,7 +50,9 @@ def test_quantiles_of_a_response_up_to_saturation(rate: float, q: float, method:
     """M/M/1: -ln(1 - q)/(mu - lambda); the first had been 745.133 s, where 2302.585 s is right."""
     model = sj.Model([sj.Queue("q")], [sj.Open("c", rate)], {"q": {"c": 1.0}})
     truth = float(-mp.log(1 - mp.mpf(q)) / (1 - mp.mpf(rate)))
-    found = sj.solve(model, method, requested_outputs=RequestedOutputs((q,))).value("response_time_quantile", "q", "c", q=q)
+    found = sj.solve(model, method, requested_outputs=RequestedOutputs((q,))).value(
+        "response_time_quantile", "q", "c", q=q
+    )
     assert found == pytest.approx(truth, rel=1e-6)
 
 
@@ -72,7 +74,9 @@ def test_quantiles_of_heavy_tails_up_to_saturation(rate: float, q: float) -> Non
     c = mp.pi / 3 / (mp.mpf("1.5") * (1 - mp.mpf(rate))) ** 2
     y = mp.findroot(lambda y: mp.exp(y) * mp.erfc(mp.sqrt(y)) - (1 - mp.mpf(q)), 1.0)
     model = sj.Model([sj.Queue("q")], [sj.Open("c", rate)], service_s={"q": {"c": service}})
-    found = sj.solve(model, "mg1", requested_outputs=RequestedOutputs((q,))).value("waiting_time_quantile", "q", "c", q=q)
+    found = sj.solve(model, "mg1", requested_outputs=RequestedOutputs((q,))).value(
+        "waiting_time_quantile", "q", "c", q=q
+    )
     assert found == pytest.approx(float(c * y), rel=1e-4)
 
 
@@ -93,7 +97,9 @@ def test_phases_far_apart_keep_the_digits_of_quantiles(fast_s: float) -> None:
     model = sj.Model([sj.Queue("q")], [sj.Open("c", 5.0)], service_s={"q": {"c": service}})
     load = mp.mpf("0.4995")
     truth = mp.log(load / mp.mpf("0.01")) / (10 * (1 - load))  # P(W > x) = load exp(-(mu - lambda) x)
-    found = sj.solve(model, "mg1", requested_outputs=RequestedOutputs((0.99,))).value("waiting_time_quantile", "q", "c", q=0.99)
+    found = sj.solve(model, "mg1", requested_outputs=RequestedOutputs((0.99,))).value(
+        "waiting_time_quantile", "q", "c", q=0.99
+    )
     assert found == pytest.approx(float(truth), rel=1e-4)
     if fast_s < 1e-10:
         with pytest.raises(MethodRefused, match="phases of the service differ by a factor of"):

@@ -165,7 +165,9 @@ def _written(found: StudyFindings, section: str, model: str) -> Metrics:
             continue
         told = one["rows"] if model == found.predicted["best"] else one["rivals"][model]
         factors = {name: one["factors"][name] for name in ("cores", "nics", "rate_per_s")}
-        rows += [{key: row[key] for key in row if key not in ("inside", "in_validated_range")} | factors for row in told]
+        rows += [
+            {key: row[key] for key in row if key not in ("inside", "in_validated_range")} | factors for row in told
+        ]
     return Metrics.of(rows)
 
 

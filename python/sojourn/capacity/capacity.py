@@ -28,7 +28,9 @@ LONGEST_S = 60.0  # of a run
 
 
 @former_keyword(
-    told="on_text_line", on_line="on_text_line", limits="search_limits",
+    told="on_text_line",
+    on_line="on_text_line",
+    limits="search_limits",
     shown="run_progress",
     report="html_report",
     cores="service_runs_on_cores",

@@ -86,7 +86,11 @@ def compare(
         raise InputError("A and B", "compare", "give two folders, or --commands 'A' 'B', or --service-urls A B")
     _only_what_means_something(context, "--service-urls" if service_urls else "--commands" if commands else "")
     check_files(markdown, junit, html)
-    judged: dict[str, Any] = {"metrics": metric or (), "equivalence_margin": share(margin, "--equivalence-margin"), "level": level}
+    judged: dict[str, Any] = {
+        "metrics": metric or (),
+        "equivalence_margin": share(margin, "--equivalence-margin"),
+        "level": level,
+    }
     if sources:
         found = _folders(sources, judged)
     else:

@@ -55,7 +55,9 @@ def solve(
         from sojourn.solve import sweep
 
         with workers_on(parallel, "solving blocks") as workers:
-            result = sweep(it, paths, method=method, requested_outputs=wanted, exact_time_limit_s=budget, parallel=workers)
+            result = sweep(
+                it, paths, method=method, requested_outputs=wanted, exact_time_limit_s=budget, parallel=workers
+            )
     else:
         result = solve_(it, method, requested_outputs=wanted, exact_time_limit_s=budget)
     result.message = "\n".join(filter(None, [of_one_model(model), result.message]))

@@ -47,12 +47,14 @@ def compare(
     given = [[one] if isinstance(one, Path | str | RunFolder) else list(one) for one in (a, b)]
     check_apart(*given)
     sides = [read_runs(one) for one in given]
-    return compare_values(sides[0], sides[1], metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names)
+    return compare_values(
+        sides[0], sides[1], metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names
+    )
 
 
 def compare_values(
-    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), equivalence_margin: float = 0.05, level: float = USUAL_LEVEL,
-    names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = (),
+    a: Sequence[RunValues], b: Sequence[RunValues], *, metrics: Sequence[str] = (), equivalence_margin: float = 0.05,
+    level: float = USUAL_LEVEL, names: tuple[str, str] = ("A", "B"), notes: Sequence[str] = (),
 ) -> Comparison:  # fmt: skip
     """The same for what runs of any kind said; without `metrics` the verdict is about the first of mean and time that both have."""
     check_range(equivalence_margin, level)
@@ -67,7 +69,9 @@ def compare_values(
     if not asked:
         raise InputError("no metric that all runs have", "compare", "give runs that have finished requests")
     own_level = own(level, asked)
-    found = tuple(_judged(name, runs, equivalence_margin, own_level if name in asked else level, name in asked) for name in there)
+    found = tuple(
+        _judged(name, runs, equivalence_margin, own_level if name in asked else level, name in asked) for name in there
+    )
     verdict = overall({one.metric: one.verdict for one in found if one.part_of_verdict})
     few = few_runs(runs.ratio(asked[0]), own_level)
     by_exchange = [

@@ -75,7 +75,9 @@ def compare_urls(
 
     runs_a, runs_b, stopped = interleaved(run, limits, told)
     notes = [*([stopped] if stopped else []), limits.told()]
-    found = compare_values(runs_a, runs_b, metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names, notes=notes)
+    found = compare_values(
+        runs_a, runs_b, metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names, notes=notes
+    )
     _keep(where, limits, len(runs_a))
     return found
 

@@ -64,15 +64,18 @@ class MetricComparison:
 
 
 @former_field(
-    design="run_order", counts="run_counts", compared="other_differences", more_of="runs_needed_where",
+    design="run_order",
+    counts="run_counts",
+    compared="other_differences",
+    more_of="runs_needed_where",
     margin="equivalence_margin",
 )
 @dataclass(frozen=True)
 class Comparison(ShownInNotebook):
     """B beside A. `verdict` is about the metrics that are `part_of_verdict`: worse where one of them is, better where one is and none is
-    worse, equivalent where all are, else cannot tell. `equivalence_margin`: a relative difference that does not matter. `run_order`: how the runs were
-    put beside each other. `run_counts`: of A and of B. `other_differences`: what differs between the sides, in words. `notes`: what else
-    there is to know. `runs_needed_where`: of what `further_runs_needed` are, in words."""
+    worse, equivalent where all are, else cannot tell. `equivalence_margin`: a relative difference that does not matter. `run_order`: how
+    the runs were put beside each other. `run_counts`: of A and of B. `other_differences`: what differs between the sides, in words.
+    `notes`: what else there is to know. `runs_needed_where`: of what `further_runs_needed` are, in words."""
 
     _REPORT = "compare.comparison_report:comparison_document"
 

@@ -25,8 +25,8 @@ class Cache:
 
 @dataclass(frozen=True)
 class MachineTopology:
-    """The processors that this process may use, in the order of `cpu_topology.cores`, and their caches, each once. `missing_information`: what /sys
-    does not tell, in words."""
+    """The processors that this process may use, in the order of `cpu_topology.cores`, and their caches, each once.
+    `missing_information`: what /sys does not tell, in words."""
 
     cores: tuple[Core, ...]
     caches: tuple[Cache, ...]

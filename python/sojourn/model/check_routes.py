@@ -67,7 +67,11 @@ def _reached(model: ModelData, stations: Collection[str]) -> set[State]:
             edge += _ends(c.name, rows[outside])
         else:
             edge.append(
-                (c.name, getattr(c, "reference_station", "") or next((s for s in rows if s in stations), next(iter(stations))))
+                (
+                    c.name,
+                    getattr(c, "reference_station", "")
+                    or next((s for s in rows if s in stations), next(iter(stations))),
+                )
             )
     found: set[State] = set()
     while edge:

@@ -92,7 +92,11 @@ def _schedule(s: Queue, place: str) -> None:
         return
     number(s.schedule_period_s, f"{place}.schedule_period_s", above=True, what="(s)")
     if not s.server_schedule or s.schedule_period_s <= last:
-        remedy = "give a period longer than the last step of server_schedule" if s.server_schedule else "give a server_schedule as well"
+        remedy = (
+            "give a period longer than the last step of server_schedule"
+            if s.server_schedule
+            else "give a server_schedule as well"
+        )
         raise ModelError(s.schedule_period_s, f"{place}.schedule_period_s", remedy)
 
 

@@ -133,8 +133,8 @@ class CheapestAtLoad:
 )
 @dataclass(frozen=True)
 class Plan(ShownInNotebook):
-    """`cheapest` that meets the objective inside the validated range; `cheapest_outside_validated_range`: cheaper still, or the only one, but nothing
-    like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
+    """`cheapest` that meets the objective inside the validated range; `cheapest_outside_validated_range`: cheaper still, or the only one,
+    but nothing like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
     `pareto_front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
     (`cost_given`) `cheapest` is the first in the order given, and `pareto_front` has all. `steps`, `limiting_term` of the
     `first` choice, or of what stands for it. `miss_price`: of a missed objective in regret. `by_load`: the cheapest at each load."""
@@ -204,7 +204,8 @@ class Plan(ShownInNotebook):
         for title, one in (
             ("least regret", self.first and self.least_mean_regret), ("least maximum regret", self.first and self.least_max_regret),
             (cheapest, self.cheapest),
-            (f"{'cheaper' if self.cheapest and self.cost_given else cheapest}, but outside the validated range", self.cheapest_outside_validated_range),
+            (f"{'cheaper' if self.cheapest and self.cost_given else cheapest}, but outside the validated range",
+             self.cheapest_outside_validated_range),
             ("nearest", self.nearest),
         ):  # fmt: skip
             if one is not None:

@@ -61,7 +61,9 @@ def compare_simulated(
     found = [_replicated(m, pilot, each_s, seed, replications, level, quantiles, deadline, engine)
              for m, pilot in zip((a, b), pilots, strict=True)]  # fmt: skip
     if any(len(table) < replications for table in found):
-        return Metrics.of([], _method(replications), "too_short", f"not done within {max_wall_time_s:g} s; give it longer")
+        return Metrics.of(
+            [], _method(replications), "too_short", f"not done within {max_wall_time_s:g} s; give it longer"
+        )
     return _difference(found[0], found[1], level, each_s, seed, [HeavyTailCheck(settled_network(m)) for m in (a, b)])
 
 

@@ -88,7 +88,9 @@ def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | No
     if cost_s <= budget_s:
         return None
     value = f"method {first} takes about {cost_s:.2g} s and {budget_s:g} s are allowed"
-    return MethodRefused(value, "method auto", f"request it by name, give an exact_time_limit_s above {cost_s:.2g}, or {SIMULATE}")
+    return MethodRefused(
+        value, "method auto", f"request it by name, give an exact_time_limit_s above {cost_s:.2g}, or {SIMULATE}"
+    )
 
 
 def _among(position: int, count: int) -> str:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from sojourn.parallel import On
 
 
-@former_keyword(
-    on="parallel", path="parameter_path", wanted="requested_outputs", budget_s="exact_time_limit_s"
-)
+@former_keyword(on="parallel", path="parameter_path", wanted="requested_outputs", budget_s="exact_time_limit_s")
 def sweep(
     model: Model | Path | str, parameter_path: str | Mapping[str, Iterable[Any]], values: Iterable[Any] = (), method: str = "auto", *,
     requested_outputs: RequestedOutputs | None = None, exact_time_limit_s: float = BUDGET_S, parallel: On = None,

@@ -110,7 +110,11 @@ def _joined(texts: list[str]) -> str:
 def _changes(model: Model) -> Iterator[ModelChange]:
     """Those that change something in this model."""
     yield from _stations(
-        model, "a fixed number of servers at {}", lambda s: bool(s.server_schedule), server_schedule=(), schedule_period_s=None
+        model,
+        "a fixed number of servers at {}",
+        lambda s: bool(s.server_schedule),
+        server_schedule=(),
+        schedule_period_s=None,
     )
     yield from _stations(model, "no breakdowns at {}", lambda s: s.breakdowns is not None, breakdowns=None)
     yield from _stations(model, "room without a limit at {}", lambda s: s.capacity is not None, capacity=None)

@@ -43,7 +43,9 @@ def solve(
     `auto` takes the exact method that is cheapest within `exact_time_limit_s`, else the best approximation. Raises MethodRefused
     where `method` does not apply (it names one that does), SolverError for an answer that breaks a law.
     """
-    return answer([as_model(model).network], method, requested_outputs or USUAL, checked_budget_s(exact_time_limit_s), {})
+    return answer(
+        [as_model(model).network], method, requested_outputs or USUAL, checked_budget_s(exact_time_limit_s), {}
+    )
 
 
 def checked_budget_s(budget_s: Any) -> float:

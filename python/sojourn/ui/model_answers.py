@@ -193,7 +193,9 @@ def _over(model: Model, axis: NumberAxis) -> tuple[Metrics, Metrics]:
     """The curves, and the point of the settings: of one sweep where it lies on the axis, as each sweep has a cost of its own."""
     path, value = axis.number.path, axis.number.value
     if not axis.values[0] <= value <= axis.values[-1]:
-        return sweep(model, {path: axis.values}, exact_time_limit_s=BUDGET_S), sweep(model, {path: [value]}, exact_time_limit_s=BUDGET_S)
+        return sweep(model, {path: axis.values}, exact_time_limit_s=BUDGET_S), sweep(
+            model, {path: [value]}, exact_time_limit_s=BUDGET_S
+        )
     result = sweep(model, {path: sorted({*axis.values, value})}, exact_time_limit_s=BUDGET_S)
     return result, Metrics(result.frame.filter(pl.col(path) == value), result.method, message=result.message)
 

@@ -49,5 +49,8 @@ def test_a_path_is_inside_among_what_the_factors_of_the_runs_put_there() -> None
     text = OPEN % FREE + '[factors]\nthreads = "stations.cpu.servers = threads / 4"\n'
     runs = FitRuns([mmm_run(rate, threads=8) for rate in RATES])
     fitted = fit(runs, sj.Model.parse(text), draws=40)
-    inside = [fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["in_validated_range"].all() for n in (2, 8)]
+    inside = [
+        fitted.predict({"rate_per_s": 50.0, "stations.cpu.servers": n}).frame["in_validated_range"].all()
+        for n in (2, 8)
+    ]
     assert inside == [True, False], "8 threads are two servers"

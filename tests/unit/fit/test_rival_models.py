@@ -150,7 +150,10 @@ def test_an_average_is_planned_with() -> None:
     alone = sj.plan(fitted.alone, vary, "mean < 24ms", "stations.cpu.servers", load=40)
     assert any("averaged over 2 models" in note for note in found.notes)
     assert not any("averaged" in note for note in alone.notes) and found.draws == alone.draws == 200
-    assert found.cheapest_outside_validated_range is not None and found.cheapest_outside_validated_range.share_of_draws_that_meet_it is not None
+    assert (
+        found.cheapest_outside_validated_range is not None
+        and found.cheapest_outside_validated_range.share_of_draws_that_meet_it is not None
+    )
     same = {name: [value] for name, value in found.cheapest_outside_validated_range.settings.items()}
     chance = 0.0
     for weight, model in fitted.weighted:

@@ -56,7 +56,12 @@ def test_where_nothing_will_do_the_nearest_is_told_with_what_limits_it() -> None
 
 def test_what_meets_it_only_outside_says_its_steps_too() -> None:
     beyond = sj.plan(fitted_one(), {"cores": range(2, 16)}, "mean < 25ms", "cores", load=500)
-    assert beyond.first is None and beyond.cheapest_outside_validated_range is not None and beyond.steps and beyond.limiting_term
+    assert (
+        beyond.first is None
+        and beyond.cheapest_outside_validated_range is not None
+        and beyond.steps
+        and beyond.limiting_term
+    )
     assert beyond.lines()[0].startswith("no configuration within the measured range meets the objective")
     assert beyond.lines()[1].startswith("cheapest, but outside the validated range: cores = ")
 

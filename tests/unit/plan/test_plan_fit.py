@@ -75,7 +75,9 @@ def test_what_was_not_measured_is_marked_and_never_first() -> None:
     # 9 cores of a price of their own are cheapest, and were never run
     odd = sj.plan(fitted_one(), {"cores": range(1, 10)}, "mean < 30ms", "10 - cores", load=200)
     assert odd.first is not None and odd.first.settings["cores"] <= 8
-    assert odd.cheapest_outside_validated_range is not None and odd.cheapest_outside_validated_range.settings["cores"] == 9
+    assert (
+        odd.cheapest_outside_validated_range is not None and odd.cheapest_outside_validated_range.settings["cores"] == 9
+    )
 
 
 def test_a_factor_that_varied_must_be_said_and_a_path_may_stand_for_it() -> None:

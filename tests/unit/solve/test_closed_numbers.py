@@ -100,7 +100,9 @@ def test_what_is_too_dear_is_a_sentence() -> None:
     )
     delays = sj.solve(closed(10**6, a=0.5, d=1.0), "mva", requested_outputs=RequestedOutputs(state_probabilities=5))
     assert "not available of delays" in delays.message and told(delays, "a", 5)
-    many = sj.solve(closed(10**6, a=0.5, b=1.0), "convolution", requested_outputs=RequestedOutputs(state_probabilities=10**6))
+    many = sj.solve(
+        closed(10**6, a=0.5, b=1.0), "convolution", requested_outputs=RequestedOutputs(state_probabilities=10**6)
+    )
     assert "p(n) is not available:" in many.message and many.value("queue_length_variance", "a") > 0
 
 

@@ -98,7 +98,8 @@ def test_routes_of_visits_make_these_visits(seed: int) -> None:
 def test_an_exact_method_beyond_the_budget_says_its_cost_before_it_starts() -> None:
     model = row(LARGE, "open", "fcfs")
     with pytest.raises(
-        MethodRefused, match=r"method jackson takes about 4 s and 0\.01 s are allowed; .* give an exact_time_limit_s above 4"
+        MethodRefused,
+        match=r"method jackson takes about 4 s and 0\.01 s are allowed; .* give an exact_time_limit_s above 4",
     ):
         sj.solve(model, exact_time_limit_s=0.01)
 

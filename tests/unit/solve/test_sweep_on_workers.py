@@ -46,7 +46,8 @@ CASES = {
 def test_a_sweep_on_workers_is_that_of_one_process(name: str, wanted: Any, two: Workers) -> None:
     file = EXAMPLES / f"{name}.toml"
     assert same(
-        sojourn.sweep(file, CASES[name], requested_outputs=wanted, parallel=two), sojourn.sweep(file, CASES[name], requested_outputs=wanted)
+        sojourn.sweep(file, CASES[name], requested_outputs=wanted, parallel=two),
+        sojourn.sweep(file, CASES[name], requested_outputs=wanted),
     )
 
 

@@ -53,7 +53,11 @@ def host(rate: float, cores: int, nics: int, interrupt_s: float, page_s: float) 
 def test_near_the_simulated(rate: float, cores: int, nics: int) -> None:
     """The event-driven engine knows nothing of moments: 100 000 requests, within 5 %."""
     told = sj.simulate(
-        host(rate, cores, nics, 1 / 3000, 1 / 300), completions=100_000, seed=1, quantiles=(0.9, 0.99), max_wall_time_s=30
+        host(rate, cores, nics, 1 / 3000, 1 / 300),
+        completions=100_000,
+        seed=1,
+        quantiles=(0.9, 0.99),
+        max_wall_time_s=30,
     )
     for q in (0.9, 0.99):
         simulated = told.value("response_time_quantile", cls="interrupt", q=q)

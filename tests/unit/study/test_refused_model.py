@@ -77,7 +77,12 @@ def test_check_judges_the_file_and_its_models_and_runs_nothing(folder: Path) -> 
         (FREE + '[observed]\ncpu = "nothing"\n', "the system has no resource 'nothing'"),
         (ALIKE, "the planned runs would not determine demands_s.cpu.user and demands_s.disk.user separately"),
         (FREE + "[visits.cpu]\nuser = { free = true, start = 2.0 }\n", "demands_s.cpu.user and visits.cpu.user"),
-        (FREE.replace("[stations.cpu]", "[stations.cpu]\nserver_schedule = [[0, 1], [5, 2]]\nschedule_period_s = 10"), "schedule"),
+        (
+            FREE.replace(
+                "[stations.cpu]", "[stations.cpu]\nserver_schedule = [[0, 1], [5, 2]]\nschedule_period_s = 10"
+            ),
+            "schedule",
+        ),
     ],
 )
 def test_check_refuses_what_the_study_would_refuse(folder: Path, text: str, told: str) -> None:

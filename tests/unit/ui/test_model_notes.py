@@ -9,7 +9,10 @@ from sojourn.ui.model_answers import PAST, note_of
 
 
 def metrics(*points: tuple[str, bool]) -> Metrics:
-    rows = [{"metric": "response_time", "value": 1.0, "status": name, "in_validated_range": inside} for name, inside in points]
+    rows = [
+        {"metric": "response_time", "value": 1.0, "status": name, "in_validated_range": inside}
+        for name, inside in points
+    ]
     lines = [status.message({name for name, _ in points}), "" if all(inside for _, inside in points) else BEYOND]
     return Metrics.of(rows, "mm1", message="\n".join(filter(None, lines)))
 
