@@ -41,7 +41,7 @@ def test_exit_code_and_files(
     done = CliRunner().invoke(command_line(), line)
     assert done.exit_code == code, done.output
     assert result(**more).lines()[0] in done.output and "report.html" in done.output.splitlines()[-1]
-    assert given["limits"].required_rate_per_s == (float(arguments[1]) if arguments else None)
+    assert given["search_limits"].required_rate_per_s == (float(arguments[1]) if arguments else None)
     assert (tmp_path / "out/report.html").is_file()
     assert "Capacity of" in (tmp_path / "a.md").read_text()
     assert ("<failure" in (tmp_path / "a.xml").read_text()) == (code == 7)
