@@ -74,7 +74,11 @@ def test_finer_samples_are_averaged_and_coarser_ones_refused() -> None:
     one, other = pair(OSC, 1, 30.0)
     fine = sj.oscillation(np.repeat(one, 10), np.repeat(other, 10), 0.01)
     plain = sj.oscillation(one, other)
-    assert (fine.verdict, fine.samples, fine.judged_interval_s) == (plain.verdict, plain.samples, plain.judged_interval_s)
+    assert (fine.verdict, fine.samples, fine.judged_interval_s) == (
+        plain.verdict,
+        plain.samples,
+        plain.judged_interval_s,
+    )
     assert fine.correlation == pytest.approx(plain.correlation)
     assert fine.share_of_samples_full == pytest.approx(plain.share_of_samples_full)
     assert sj.oscillation(*pair(OSC, 1, 60.0, 0.11), 0.11).verdict == "hidden"
