@@ -135,7 +135,8 @@ def guest_worker(
     files |= {"guest.json": (json.dumps(told).encode(), 0o644)}
     with guest(parts, way, shape, script(len(nics)), files, ready_s, PORTS) as booted, _control(booted) as control:
         pin(booted.pid, cores)
-        first = put_first(booted.pid)
+        # two virtual CPUs of one core would wait for each other: the one that runs does not let go
+        first = len(set(cores)) >= shape.cpus and put_first(booted.pid)
         yield GuestWorker(booted, booted.console.parent / "samples", cores, first, control)
 
 
@@ -183,12 +184,13 @@ def pin(pid: int, cores: Sequence[int], proc: Path = Path("/proc")) -> None:
 def put_first(pid: int, proc: Path = Path("/proc")) -> bool:
     """Gives the threads of a virtual machine real-time priority (SCHED_FIFO, sched(7)), so that no other program takes a virtual CPU's
     core while its guest is busy. Only where the kernel keeps a part of each second for others; whether they have it."""
-    if int((proc / RUNTIME).read_text()) < 0:
-        return False
     try:
+        if int((proc / RUNTIME).read_text()) < 0:
+            return False
         for thread, name in _threads(pid, proc):
             priority = OTHERS_PRIORITY if name == OTHERS else VIRTUAL_CPU_PRIORITY
-            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
-    except PermissionError:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+    except (PermissionError, FileNotFoundError):  # not for this user; a kernel without this limit
         return False
     return True

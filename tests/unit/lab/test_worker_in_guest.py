@@ -143,6 +143,8 @@ def test_without_the_right_they_stay_as_they_are(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "sched_setscheduler", refused)
     assert not put_first(7, proc)
+    (proc / "sys/kernel/sched_rt_runtime_us").unlink()
+    assert not put_first(7, proc), "a kernel without this limit"
 
 
 def test_a_translated_guest_reads_the_counter_of_the_host() -> None:
