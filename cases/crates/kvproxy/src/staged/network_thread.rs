@@ -82,18 +82,17 @@ impl<'a> NetworkThread<'a> {
     pub fn run(mut self) -> Result<Histograms, ServeError> {
         self.stats.begin();
         let mut events = Events::with_capacity(EVENTS);
-        let (mut swept, mut awake, mut arrivals, batch) = (0, now(), 0, self.shared.config.batch);
+        let (mut swept, mut awake) = (0, now());
+        // Whether some of the requests beyond the first `handed` wait in the queue for a batch.
+        let (mut held, mut handed, batch) = (false, 0, self.shared.config.batch as u64);
         loop {
             self.stats.busy_ns.add(now() - awake);
-            let patience = if self.ready.is_empty() { TICK } else { Duration::ZERO };
-            // Whoever shares this core goes first: what it sends meanwhile is read, and handed over, with one waking up. Where each
-            // request wakes a worker all the same, it costs more than it saves.
-            if batch > 1
-                && self.ready.is_empty()
-                && std::mem::replace(&mut arrivals, self.stats.arrivals.get()) != arrivals
-            {
+            // Whoever shares this core goes first: what it sends meanwhile is read and handed over with the rest. Where each request
+            // wakes a worker all the same, that costs more than it saves.
+            if held && self.ready.is_empty() {
                 std::thread::yield_now();
             }
+            let patience = if self.ready.is_empty() && !held { TICK } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(patience)) {
                 Err(e) if e.kind() != io::ErrorKind::Interrupted => {
                     self.queue.close();
@@ -103,13 +102,20 @@ impl<'a> NetworkThread<'a> {
             }
             self.now = awake;
             events.iter().for_each(|event| self.on_event(event));
-            for turn in 1..=self.ready.len() {
+            let before = self.stats.arrivals.get();
+            for _ in 0..self.ready.len() {
                 self.ready.pop().into_iter().for_each(|index| self.take_turn(index));
-                if turn % batch == 0 {
-                    self.queue.wake(batch);
+                if self.stats.arrivals.get() - handed >= batch {
+                    handed = self.stats.arrivals.get();
+                    self.queue.wake(self.shared.config.batch);
                 }
             }
-            self.queue.wake(batch);
+            // What has come now may be joined by more, until nothing comes or it is a batch.
+            held = batch > 1 && handed < self.stats.arrivals.get() && before < self.stats.arrivals.get();
+            if !held {
+                handed = self.stats.arrivals.get();
+                self.queue.wake(self.shared.config.batch);
+            }
             if self.now - swept >= TICK.as_nanos() as u64 {
                 swept = self.now;
                 if self.sweep() {
