@@ -49,13 +49,13 @@ REPORTS = {
 }  # fmt: skip
 # page of the workbench → what it is of, what stands behind # in its URL, what must be there
 WORKBENCH = {
-    "ui-runs": ("the runs of a folder", "", "section.series .bar >> nth=4"),
+    "ui-runs": ("the runs of a folder", "", "section.series > p:not([hidden]) a"),
     "ui-one-run": ("one run", "#/run/simulated", "article figure [data-drawn]"),
     "ui-report": ("a report of some runs", f"#/run/{RUNS}", "article figure [data-drawn]"),
     "ui-compare": ("two runs side by side", "#/compare/a%2F1/b%2F1", "figure [data-drawn]"),
     "ui-model": ("a fitted model", "#/model/fitted.toml", ".figures[data-band]"),
     "ui-plan": ("the plan of a model", "#/model/fitted.toml", ".figures[data-band]"),
-    "ui-models": ("the models of a folder", "#/models", "ul.plain a"),
+    "ui-models": ("the models of a folder", "#/models", "ul.plain .muted:not(:empty)"),
     "ui-studies": ("the studies of a folder", "#/studies", "ul.plain a"),
     "ui-study": ("a study that is running", "#/study/studies%2Fshop-1", "progress"),
     "ui-live": ("a run that is being recorded", "#/run/live", "main[data-live='30']"),

@@ -79,13 +79,14 @@ function predicted(now) {
   const same = alike(now.predictions.map(one => one.factors));
   const numbers = now.predictions.map(one => ({...one, name: one.metric.replaceAll("_", " "), at: without(one.factors, same), off: off(one)}));
   const sorted = numbers.toSorted((a, b) => rank(a) - rank(b) || size(b) - size(a)), worst = numbers.filter(one => one.valid).toSorted((a, b) => size(b) - size(a))[0];
-  const rows = sorted.map(one => [one.at, one.name, interval(one), one.measured == null ? one.valid == null ? "not yet run" : "–" : quantity(one.measured, one.unit),
-    one.valid === false ? "–" : error(one.off), one.judged === "outside" ? el("strong", {class: "bad"}, one.judged) : one.valid === false ? el("span", {class: "muted"}, one.judged) : one.judged]);
+  const told = one => (one.judged === "outside" ? el("strong", {class: "bad"}, one.judged) : one.valid === false ? el("span", {class: "muted"}, one.judged) : one.judged);
+  const rows = sorted.map(one => [one.at, one.name, told(one), interval(one), one.measured == null ? one.valid == null ? "not yet run" : "–" : quantity(one.measured, one.unit),
+    one.valid === false ? "–" : error(one.off)]);
   return [el("h2", {}, `Predicted before it was run${now.not_yet_run ? `, ${now.not_yet_run} of ${now.configurations} not yet run` : ""}`),
     now.counted && el("p", {class: "counted"}, `${now.counted}.`, now.count.judged > now.count.inside && " The table begins with what lies outside."),
     worst?.off != null && el("p", {}, `The largest error: ${worst.name} at ${worst.at}, ${quantity(worst.value, worst.unit)} predicted and ${quantity(worst.measured, worst.unit)} measured.`),
     Object.keys(same).length > 0 && el("p", {class: "muted"}, `The same in all: ${factors(same)}.`),
-    table("", ["configuration", "quantity", "predicted", "measured", "error", "in the interval"], rows)];
+    table("", ["configuration", "quantity", "in the interval", "predicted", "measured", "error"], rows, [false, false, false, false, true, true])];
 }
 
 // Misses first, what could not be judged and what is not yet run last
