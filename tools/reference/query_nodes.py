@@ -190,7 +190,7 @@ def _node(kind: type[Node], formula: str, example: str, source: AnalyticSource) 
     question = Question.read(example)
     answer = query(question, source)
     last = answer.parts or (answer,)
-    found = "; ".join(": ".join(filter(None, (one.verdict, one.why))) for one in last)
+    found = "; ".join(": ".join(filter(None, (one.verdict, one.reason))) for one in last)
     doc = "" if (kind.__doc__ or "").startswith(f"{kind.__name__}(") else prose(kind.__doc__) + "\n\n"
     rows = (
         ("formula", cell(f"`{formula}`")),
