@@ -2,31 +2,12 @@
 
 use std::ops::Range;
 
-use super::client::{Client, QueuedRequest};
+use super::client::{QueuedRequest, Taken};
 use super::worker::{error, Worker};
-use crate::limits::{refusal, BATCH_BYTES, NO_SERVER};
+use crate::limits::{refusal, NO_SERVER};
 use crate::reply_merger::ReplyMerger;
 use crate::route::Target;
 use sojourn_record::clock::now;
-
-/// A request as the queue has it.
-pub(super) type Taken = (std::sync::Arc<Client>, QueuedRequest);
-
-/// Says of one request after the other whether it may share a batch with those before it.
-///
-/// What is sent before an answer is read stays so small that a server's socket takes it at once: a server that waits until we read
-/// and a worker that waits until it reads would wait for each other.
-pub(super) fn joins(sharded: bool) -> impl FnMut(&Taken) -> bool {
-    let mut bytes = 0;
-    move |(_, job)| {
-        bytes += job.bytes.len();
-        let plain = match job.route.target {
-            Target::Any => !sharded || job.route.keys <= 1,
-            target => target == Target::All,
-        };
-        plain && bytes <= BATCH_BYTES
-    }
-}
 
 /// What one server is sent, and still owes, of a batch.
 #[derive(Debug, Default)]

@@ -8,16 +8,19 @@ use mio::net::TcpStream;
 
 use super::resume_queue::ResumeQueue;
 use crate::histograms::Histograms;
-use crate::limits::{BACKLOG_BYTES, NO_MEMORY, OUT_BYTES, PIPELINE, QUEUE_FULL};
+use crate::limits::{BACKLOG_BYTES, BATCH_BYTES, NO_MEMORY, OUT_BYTES, PIPELINE, QUEUE_FULL};
 use crate::reply_merger::ERROR;
-use crate::route::Route;
+use crate::route::{Route, Target};
 use crate::stats::Stats;
 use sojourn_record::clock::now;
 use sojourn_serving::time_histogram::record;
 use sojourn_serving::{BoundedQueue, MemoryCharge, WriteBuffer};
 
+/// A request as the queue has it.
+pub(super) type Taken = (Arc<Client>, QueuedRequest);
+
 /// Requests that wait for a worker, each with whose it is.
-pub(super) type JobQueue = BoundedQueue<(Arc<Client>, QueuedRequest)>;
+pub(super) type JobQueue = BoundedQueue<Taken>;
 
 /// A request with all that a worker needs.
 #[derive(Debug)]
@@ -93,7 +96,7 @@ pub(super) struct Responder<'a> {
 }
 
 impl Responder<'_> {
-    fn put(&self, item: (Arc<Client>, QueuedRequest)) -> Result<(), (Arc<Client>, QueuedRequest)> {
+    fn put(&self, item: Taken) -> Result<(), Taken> {
         if self.quiet {
             self.queue.put_quietly(item)
         } else {
@@ -256,5 +259,21 @@ fn answer(
     if route.answered {
         state.out.tail().extend_from_slice(bytes);
         state.unwritten.push_back((state.out.end(), received));
+    }
+}
+
+/// Says of one request after the other whether it may share a batch with those before it.
+///
+/// What is sent before an answer is read stays so small that a server's socket takes it at once: a server that waits until we read
+/// and a worker that waits until it reads would wait for each other.
+pub(super) fn joins(sharded: bool) -> impl FnMut(&Taken) -> bool {
+    let mut bytes = 0;
+    move |(_, job)| {
+        bytes += job.bytes.len();
+        let plain = match job.route.target {
+            Target::Any => !sharded || job.route.keys <= 1,
+            target => target == Target::All,
+        };
+        plain && bytes <= BATCH_BYTES
     }
 }

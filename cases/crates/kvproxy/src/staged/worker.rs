@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use sojourn_memproto::{parse, ParseStep, Reply, ReplyKind, Request, RequestLimits};
 
-use super::batch::{joins, Taken};
-use super::client::{JobQueue, QueuedRequest, Responder};
+use super::client::{joins, JobQueue, QueuedRequest, Responder, Taken};
 use super::health::HealthChecker;
 use super::resume_queue::ResumeQueue;
 use super::server::ServerConnection;
