@@ -90,7 +90,7 @@ def table_(
 
 @app.command()
 def balance(
-    centres: Annotated[int, typer.Option(help="number of service centres, disks, links or shards")],
+    centres: Annotated[int, typer.Option("--centre-count", help="number of service centres, disks, links or shards")],
     pieces: Annotated[int, typer.Option("--pieces-per-item", help="parts of an item, dealt to the centres one by one")] = 1,
     items: Annotated[float | None, typer.Option(help="items in all; without: 16 a centre")] = None,
     mean: Annotated[float, typer.Option("--item-mean", help="work of an item")] = 1.0,

@@ -29,11 +29,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn calc table --servers 1 --service-time 127us --json",
     ),
     "calc balance": (
-        "sojourn calc balance --centres 8",
-        "sojourn calc balance --centres 8 --items 1000 --item-mean 2 --item-deviation 1",
-        "sojourn calc balance --centres 8 --pieces-per-item 4 --piece-deviation 0.2",
-        "sojourn calc balance --centres 4 --item-deviation 0.5 --nested-level 4:11:0.1",
-        "sojourn calc balance --centres 8 --sizes-file frames.csv",
+        "sojourn calc balance --centre-count 8",
+        "sojourn calc balance --centre-count 8 --items 1000 --item-mean 2 --item-deviation 1",
+        "sojourn calc balance --centre-count 8 --pieces-per-item 4 --piece-deviation 0.2",
+        "sojourn calc balance --centre-count 4 --item-deviation 0.5 --nested-level 4:11:0.1",
+        "sojourn calc balance --centre-count 8 --sizes-file frames.csv",
     ),
     "design make": (
         "sojourn design make 2^3 --factor cores=1,2 --factor cache=0,1 --factor workers=8,32",
@@ -42,7 +42,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "design analyse": (
         "sojourn design analyse runs.csv --response throughput",
-        "sojourn design analyse runs.csv --response throughput --factor cores --factor cache",
+        "sojourn design analyse runs.csv --response throughput --factor-column cores --factor-column cache",
         "sojourn design analyse runs.csv --response throughput --out effects.html",
     ),
     "design check": ("sojourn design check results.csv", "sojourn design check results.csv --json"),

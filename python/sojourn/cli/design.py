@@ -71,7 +71,7 @@ def analyse(
     runs: Annotated[Path, typer.Argument(help="a run list with its responses filled in")],
     response: Annotated[str, typer.Option(help="the column to explain")],
     factor: Annotated[
-        list[str] | None, typer.Option(help="a factor's column; default: those before the response")
+        list[str] | None, typer.Option("--factor-column", help="a factor's column; default: those before the response")
     ] = None,
     level: Annotated[float, typer.Option(help="confidence level of the intervals")] = USUAL_LEVEL,
     out: Annotated[Path | None, typer.Option(help="an HTML report with figures")] = None,

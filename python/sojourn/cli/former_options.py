@@ -110,7 +110,9 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--mean": "--item-mean",
         "--deviation": "--item-deviation",
         "--sizes": "--sizes-file",
+        "--centres": "--centre-count",
     },
+    "design analyse": {"--factor": "--factor-column"},
     "calc storage": {
         "--read": "--read-fraction",
         "--from": "--coefficients",
@@ -154,7 +156,10 @@ OPTIONS_OF: dict[str, dict[str, str]] = {
         "--only": "--only-parts",
     },
     "ui": {"--write": "--allow-saving"},
-    "validate": {"--up-to": "--max-saturation-share"},
+    "validate": {
+        "--up-to": "--max-share-of-saturation-rate",
+        "--max-saturation-share": "--max-share-of-saturation-rate",
+    },
     "control simulate": {
         "--on": "--model",
         "--lag": "--provisioning-delay",

@@ -9,7 +9,9 @@ from typing import Any
 KEYS: dict[str, dict[str, str]] = {
     "control over": {"decisions.observed.cap": "max_in_system"},
     "control replay": {"decisions.observed.cap": "max_in_system"},
+    "control simulate": {"rows.curve": "policy_folder"},
     "load": {
+        "sessions": "session_results",
         "sessions.steps": "transition_counts",
         "messages.empty": "takes_of_nothing",
         "messages.late": "acknowledged_too_late",
@@ -21,6 +23,7 @@ KEYS: dict[str, dict[str, str]] = {
         "storage.cache_before": "page_cache_share_before",
         "storage.cache_after": "page_cache_share_after",
     },
+    "measure": {"limits.utilisation_by_waiting": "utilisation_bounds_by_waiting"},
     "serve bulletin": {
         "seconds": "duration_s",
         "transactions": "database_transactions",

@@ -14,7 +14,11 @@ def validate(
     runs: Annotated[list[Path], typer.Argument(help="run folders, or folders that hold them")],
     model: Annotated[Path, typer.Option(help="a fitted.toml")] = Path("fitted.toml"),
     max_saturation_share: Annotated[
-        float | None, typer.Option(help="only runs up to this share of the predicted saturation rate, such as 0.8")
+        float | None,
+        typer.Option(
+            "--max-share-of-saturation-rate",
+            help="only runs up to this share of the predicted saturation rate, such as 0.8",
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="of the prediction intervals")] = USUAL_LEVEL,
     given: Annotated[str, typer.Option("--set", help="what is new: stations.cpu.servers=4")] = "",
@@ -29,6 +33,6 @@ def validate(
     from sojourn.fit.validate_model import check_share
 
     if max_saturation_share is not None:
-        check_share(max_saturation_share, "--max-saturation-share")
+        check_share(max_saturation_share, "--max-share-of-saturation-rate")
     check_fitted(model)
     validate_file(model, runs, level, settings(given, "--set"), max_saturation_share, as_json)

@@ -109,7 +109,7 @@ VERBS = {
         "Compares a fitted model with measured runs.",
         (
             "sojourn validate later-runs --model fitted.toml",
-            "sojourn validate runs --model fitted.toml --max-saturation-share 0.8",
+            "sojourn validate runs --model fitted.toml --max-share-of-saturation-rate 0.8",
             "sojourn validate runs --model fitted.toml --level 0.95 --json",
         ),
     ),
@@ -173,7 +173,7 @@ VERBS = {
         (
             "sojourn calc table --servers 8 --service-time 127us",
             "sojourn calc merge desk.toml counter.toml",
-            "sojourn calc balance --centres 8 --pieces-per-item 11",
+            "sojourn calc balance --centre-count 8 --pieces-per-item 11",
         ),
     ),
     "study": Verb(

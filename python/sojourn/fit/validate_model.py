@@ -84,7 +84,7 @@ def validate(
                 rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:
         raise InputError(
-            "no run is left", "validate", "give runs of what the model has, or a larger --max-saturation-share"
+            "no run is left", "validate", "give runs of what the model has, or a larger --max-share-of-saturation-rate"
         )
     return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -228,7 +228,9 @@ def test_a_model_that_was_not_fitted(
 
 @pytest.mark.parametrize("share", ["-1", "0", "nan", "inf", "300"])
 def test_a_share_of_saturation_that_is_none(sojourn: Sojourn, fitted: Path, share: str) -> None:
-    refused(sojourn("validate", "runs", "--model", fitted, f"--max-saturation-share={share}"), 2, share, "at most 1")
+    refused(
+        sojourn("validate", "runs", "--model", fitted, f"--max-share-of-saturation-rate={share}"), 2, share, "at most 1"
+    )
 
 
 @pytest.mark.parametrize("verb", ["fit", "report"])

@@ -99,7 +99,11 @@ def test_a_folder_of_policies_with_its_curve_and_its_elasticity(files: Path) -> 
     assert "late requests, %" in Path("x.svg").read_text()
     assert sorted(path.name for path in Path("logs").iterdir()) == ["grid-0.5-up-1", "grid-0.7-up-1", "ours-up-1"]
     rows = json.loads(run(*words, "--json").stdout)["rows"]
-    assert [(row["policy"], row["curve"]) for row in rows] == [("ours", ""), ("grid/0.5", "grid"), ("grid/0.7", "grid")]
+    assert [(row["policy"], row["policy_folder"]) for row in rows] == [
+        ("ours", ""),
+        ("grid/0.5", "grid"),
+        ("grid/0.7", "grid"),
+    ]
     assert all(0 <= row["instability"] <= 1 and row["mean_spare_workers"] >= 0 for row in rows)
 
 

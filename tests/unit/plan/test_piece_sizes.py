@@ -30,7 +30,7 @@ def test_items_are_sums_of_their_pieces(tmp_path: Path) -> None:
 def test_the_figures_of_the_source_document_from_a_table(tmp_path: Path) -> None:
     """Exchanges of 20 270 ± 1586 bytes: 50 a deviation below and 50 above, in 11 frames each; their frames differ by more than the 6
     bytes of the document, since an exchange that is smaller has smaller frames here."""
-    line = ("calc", "balance", "--centres", "8", "--sizes-file")
+    line = ("calc", "balance", "--centre-count", "8", "--sizes-file")
 
     half = 1586 * (99 / 100) ** 0.5  # so that the sample deviation of 100 is 1586
     rows = [f"{k},{(20270 + (half if k % 2 else -half)) / 11}" for k in range(100) for _ in range(11)]
