@@ -86,7 +86,7 @@ def recovered(name: str, seed: int, passes: int, unknowns: bool = False) -> list
     if table is None:
         return rows
     for row in table.filter(table["metric"] == "response_time").iter_rows(named=True):
-        place = f"{'inside' if row['inside'] else 'beyond'}{' ' if row['class'] else ''}{row['class']}"
+        place = f"{'inside' if row['in_validated_range'] else 'beyond'}{' ' if row['class'] else ''}{row['class']}"
         ends = row["measured"], row["predicted"], row["low"], row["high"]
         rows.append((name, seed, "prediction", place, *ends, row["inside_interval"]))
     misfit = "does not fit" in fitted.message

@@ -20,7 +20,8 @@ from recording import recording
 from sojourn.lab.embedded_kv import EmbeddedKv
 
 pytestmark = pytest.mark.live
-BY_PROTOCOL = ("kv", "messages", "storage", "sessions")
+BY_PROTOCOL = ("kv", "messages", "storage", "session_results")
+VERSIONS = {"kv": 2, "kv-proxy": 2, "bulletin": 3, "messages": 3}
 AT_TIMES = {
     "found",
     "demands_s",
@@ -145,6 +146,6 @@ def test_a_service_has_its_keys(name: str) -> None:
         answer = served(*words[name])
     finally:
         behind.stop()
-    form = f"sojourn.serve-{name}/{1 if name == 'kv' else 2}"
+    form = f"sojourn.serve-{name}/{VERSIONS[name]}"
     assert next(iter(answer.items())) == ("schema", form)
     assert plain(shape(answer)) == published()[form], CHANGED

@@ -65,7 +65,7 @@ def test_a_server_that_was_killed_is_started_again(open_folder: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert taken.body == b"kept"
-        assert service.summary()["by_kind"]["take"] == 1
+        assert service.summary()["by_kind"]["take_of_message"] == 1
 
 
 def test_a_server_that_cannot_start_again_ends_the_service(open_folder: Path) -> None:

@@ -89,7 +89,7 @@ def test_the_command_line(service: StandIn) -> None:
     again = runner.invoke(
         command_line(), ["load", service.url, *asked, "--put-weight", "0", "--clear-queues", "--json"]
     )
-    assert '"foreign": 0' in again.output and '"taken": 0' in again.output, again.output
+    assert '"messages_of_other_runs": 0' in again.output and '"taken": 0' in again.output, again.output
     for url, option, told in (
         (service.url, ["--key-count", "5"], "only memcached"),
         ("memcached://127.0.0.1:1", ["--clients", "5"], "only messages"),
