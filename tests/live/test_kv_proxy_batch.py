@@ -17,7 +17,7 @@ CLIENTS = 5
 HELD = b"get held\r\n"
 
 
-class Whole:
+class ServerOfBatches:
     """A server that lets `get held` wait until `go`, and answers further gets only when `CLIENTS` of them are there.
 
     It answers as many as `answered`, then ends the connection where `ends`, else says nothing more.
@@ -59,7 +59,7 @@ def waiting(talk: Talk) -> int:
     return int(talk.until(b"END").split(b"STAT queue_length ")[1].split()[0])
 
 
-def answers(server: Whole, timeout_s: float) -> list[bytes]:
+def answers(server: ServerOfBatches, timeout_s: float) -> list[bytes]:
     """What clients are answered whose requests wait together for the only worker; each asks for a key of its own."""
     proxy = Proxy([server], design="staged", workers=1, timeout_s=timeout_s)
     try:
@@ -83,12 +83,12 @@ def value(number: int) -> bytes:
 
 
 def test_each_client_gets_its_own_answer() -> None:
-    assert answers(Whole(CLIENTS, ends=False), 5.0) == [value(number) for number in range(CLIENTS)]
+    assert answers(ServerOfBatches(CLIENTS, ends=False), 5.0) == [value(number) for number in range(CLIENTS)]
 
 
 @pytest.mark.parametrize("ends", [True, False], ids=["server ends", "server falls silent"])
 def test_a_server_that_stops_among_them_takes_only_the_rest_with_it(ends: bool) -> None:
-    server = Whole(2, ends)
+    server = ServerOfBatches(2, ends)
     why = b"closed the connection" if ends else b"timed out"
     line = b"SERVER_ERROR server %b %b\r\n" % (server.address.encode(), why)
     assert answers(server, 1.0) == [value(0), value(1), line, line, line]

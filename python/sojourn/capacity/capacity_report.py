@@ -15,6 +15,7 @@ from sojourn.plan.objective import Quantity
 from sojourn.plan.predictor import predictor_of
 from sojourn.query.objectives import Objective, read_objectives
 from sojourn.report import Document, Figure, JunitCase, Section, Series, Table, Text, write_html
+from sojourn.report.markup import unmarked
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, seconds
 
@@ -49,7 +50,7 @@ def capacity_document(found: Capacity, asked: str, where: Path | None = None) ->
         sections += measured.sections
         footer = measured.footer
     return Document(
-        title=f"Capacity of {asked}", subtitle=where.name if where else "", verdict=[_code(line) for line in found.lines()],
+        title=f"Capacity of {asked}", subtitle=where.name if where else "", verdict=[unmarked(line) for line in found.lines()],
         status="ok" if found.outcome == "met" else "warn" if found.outcome == "unknown" else "invalid", sections=tuple(sections),
         footer=footer, numbers=tuple(numbers),
     )  # fmt: skip
@@ -64,11 +65,6 @@ def junit_cases(found: Capacity) -> list[JunitCase]:
         else "a rate with a lower and an upper end"
     )
     return [JunitCase(name + objective, found.outcome, str(found), found.elapsed_s)]
-
-
-def _code(line: str) -> str:
-    """A line as it was printed: what a star or a backtick means in a report it does not mean here."""
-    return line.replace("*", "∗").replace("`", "'")
 
 
 def _folders(where: Path) -> Iterator[RunFolder]:

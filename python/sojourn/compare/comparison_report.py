@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sojourn.compare.comparison import BETTER, CANNOT_TELL, EQUIVALENT, WORSE, Comparison, MetricComparison
 from sojourn.report import Document, Figure, JunitCase, Section, Series, Table
 from sojourn.report.junit import Outcome
+from sojourn.report.markup import unmarked
 from sojourn.units import percent
 
 OUTCOMES: dict[str, Outcome] = {WORSE: "missed", CANNOT_TELL: "unknown", BETTER: "met", EQUIVALENT: "met"}
@@ -14,7 +15,7 @@ OUTCOMES: dict[str, Outcome] = {WORSE: "missed", CANNOT_TELL: "unknown", BETTER:
 
 def comparison_document(found: Comparison) -> Document:
     """The verdict, the metrics as a table, and what else there is to know."""
-    first, *rest = (line.replace("*", "∗").replace("`", "'") for line in found.lines())  # no markup in what was printed
+    first, *rest = map(unmarked, found.lines())
     rows = tuple(one.cells for one in found.metrics)
     known = [one for one in found.metrics if one.low is not None and one.high is not None]
     drawn = (_changes(found, known),) if known else ()

@@ -12,6 +12,7 @@ import polars as pl
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.validate_model import scores
 from sojourn.report import Document, Figure, Section, Series, Table, Text
+from sojourn.report.markup import unmarked
 from sojourn.table import Metrics
 from sojourn.units import USUAL_LEVEL, percent, prediction, quantity
 
@@ -47,14 +48,9 @@ def fitted_document(fitted: FittedModel, level: float = USUAL_LEVEL) -> Document
         )
         figures = (figure,)
     return Document(
-        title=fitted.model.name or "A fitted model", subtitle="", verdict=[_code(line) for line in (first, *rest)], status="ok",
+        title=fitted.model.name or "A fitted model", subtitle="", verdict=[unmarked(line.strip()) for line in (first, *rest)], status="ok",
         sections=(Section("Predicted", f"Intervals are for a new run, at {percent(level, 0)}.", (*figures, found)),),
     )  # fmt: skip
-
-
-def _code(line: str) -> str:
-    """A line as it was printed: a star or a backtick is no markup here."""
-    return line.strip().replace("*", "∗").replace("`", "'")
 
 
 def model_section(fitted: FittedModel, runs: FitRuns, level: float = USUAL_LEVEL) -> Section:

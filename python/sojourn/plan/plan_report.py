@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sojourn.plan.plan_result import SURE, Plan, PlannedConfiguration
 from sojourn.report.document import Document, Figure, Section, Series, Table
+from sojourn.report.markup import unmarked
 from sojourn.units import percent
 
 SHOWN = 20  # configurations
@@ -31,14 +32,9 @@ def plan_document(found: Plan) -> Document:
     met = found.first is not None
     return Document(
         title=f"Plan for {found.objective}", subtitle=found.load_name if found.load is None else f"{found.load_name} {found.load}",
-        verdict=[*map(_code, found.lines()), *map(_code, found.notes)], status="ok" if met else "warn",
+        verdict=[*map(unmarked, found.lines()), *map(unmarked, found.notes)], status="ok" if met else "warn",
         sections=(Section("Cost and objective", "", (*drawn, *table)),) if rows else (),
     )  # fmt: skip
-
-
-def _code(line: str) -> str:
-    """A line as it was printed: a star or a backtick is no markup here."""
-    return line.replace("*", "∗").replace("`", "'")
 
 
 def _row(one: PlannedConfiguration, cost_given: bool) -> tuple[str | float | None, ...]:

@@ -26,6 +26,11 @@ class Paragraph:
     spans: tuple[MarkupSpan, ...]
 
 
+def unmarked(line: str) -> str:
+    """A line as it was printed, for a report: what a star or a backtick means there it does not mean here."""
+    return line.replace("*", "∗").replace("`", "'")
+
+
 def spans(text: str) -> tuple[MarkupSpan, ...]:
     """One line of text as spans."""
     out: list[MarkupSpan] = []
