@@ -1,4 +1,4 @@
-"""`kv.models`: errors of the models by design of whole configurations that were held out; the one-station models.
+"""`kv.models`: errors of the models by design of whole configurations that were held out; the one-station models; the network of queues.
 
 M/M/1 and M/M/m: one station that stands for the whole middleware, at the measured arrival rate (`sojourn.solve.single.mmm`). The
 service rate comes from instrumented times: a worker is held `service_s` at the fewest clients, so m workers serve
@@ -18,6 +18,7 @@ from sojourn.report import Cell, Section, Table
 from sojourn.solve import MMm
 from sojourn.study import HELD_OUT, Analysis, error_range, median_error
 from sojourn_cases.kv.middleware import CONFIGURATION, configurations, frame, name_of
+from sojourn_cases.kv.network_of_queues import network_sections
 from sojourn_cases.kv.table_cells import MS
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def models_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[s
     blocks = [table for table in (_stations(rows),) if table is not None]
     if found.rivals is not None and cells:
         blocks = [_summary(cells), *blocks]
-    return Analysis(tuple(lines), (Section("Models", LEAD, tuple(blocks)),) if blocks else ())
+    models = (Section("Models", LEAD, tuple(blocks)),) if blocks else ()
+    return Analysis(tuple(lines), (*models, *network_sections(rows)))
 
 
 def _summary(cells: list[tuple[Cell, ...]]) -> Table:

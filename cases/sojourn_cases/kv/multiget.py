@@ -18,6 +18,7 @@ from sojourn.units import USUAL_LEVEL, percent
 from sojourn_cases.kv.client_and_middleware import histogram_figures, keys_text, shift_table
 from sojourn_cases.kv.measured_figures import key_figures
 from sojourn_cases.kv.middleware import frame
+from sojourn_cases.kv.server_load import server_figures
 from sojourn_cases.kv.table_cells import MS, mean, number, three
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def multiget_blocks(runs: list[RunFolder]) -> Iterator[Block]:
     if rows["sharded"].n_unique() == 2:
         yield split_table(rows)
     yield from key_figures(rows)
+    yield from server_figures(runs)
     folders = {run.path.name: run.path for run in runs}
     if (shifts := shift_table(rows, folders)) is not None:
         yield shifts

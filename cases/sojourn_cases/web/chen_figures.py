@@ -42,8 +42,9 @@ def models_against(part: WebConfiguration, rivals: Mapping[str, FittedWeb], best
     return Figure(title, title, RATE, "mean response time, ms", lines, note=note, y_limits=(0.0, 1.4 * highest))
 
 
-def measured(parts: Sequence[WebConfiguration]) -> tuple[Figure, Figure]:
-    """Utilisation by kind of core with the share of soft interrupts, and throughput, each against the rate."""
+def measured(parts: Sequence[WebConfiguration]) -> tuple[Figure, Figure, Figure]:
+    """Utilisation by kind of core with the share of soft interrupts, throughput, and response time (Chen et al.'s Figure 4), each against
+    the rate."""
     observed = [(part.name, part.measured) for part in parts if part.seen]
     busy = [_series(f"{name}: leading cores", m, "utilisation", "leading") for name, m in observed]
     busy += [_series(f"{name}: trailing cores", m, "utilisation", "trailing") for name, m in observed]
@@ -51,9 +52,11 @@ def measured(parts: Sequence[WebConfiguration]) -> tuple[Figure, Figure]:
     title = "Utilisation of the cores and share of soft interrupts"
     shown = tuple(s for s in (*busy, *soft) if s.x)
     throughput = tuple(_series(name, m, "throughput") for name, m in observed)
+    response = tuple(_series(name, m, "response_time", scale=1e3) for name, m in observed)
     return (
         Figure("utilisation", title, RATE, "busy share of a core", shown, y_limits=(0.0, 1.0)),
         Figure("throughput", "Throughput", RATE, "answers per second", throughput),
+        Figure("response-time", "Response time", RATE, "mean response time, ms", response),
     )
 
 

@@ -17,6 +17,7 @@ from sojourn.units import per_second, percent, seconds
 from sojourn_cases.web import chen_figures
 from sojourn_cases.web.chen_errors import errors_by_kind, kinds_of, table3_lines, table3_table
 from sojourn_cases.web.fitted_web import FittedWeb, parameters
+from sojourn_cases.web.low_load import low_load_line, low_load_ratios, low_load_table
 from sojourn_cases.web.web_configurations import (
     Interval,
     WebConfiguration,
@@ -65,6 +66,7 @@ def analysed(web: FinishedWebStudy, options: Mapping[str, Any]) -> Analysis:
     lines = [_demands(web, part) for part in web.of(TRAINING) if part.known.interrupt_s or part.known.page_s]
     if not web.model.fitted.models_of_other_runs:
         lines += [f"bottleneck ({part.name}): {observed_bottleneck(part)}" for part in web.parts if part.seen]
+    lines += map(low_load_line, low_load_ratios(web.parts))
     lines.append(
         f"{TABLE_INDENT}relative errors up to 80 % of the measured saturation, %, model {web.best} "
         f"(NICs/cores: {kinds_of(web.parts)}):"
@@ -141,6 +143,7 @@ def _sections(web: FinishedWebStudy) -> list[Section]:
         Section("Errors by configuration", "", tuple(tables)),
         Section("Cores", lead, (*chen_figures.measured(web.parts), *_by_core(web))),
         _where(web),
+        Section("Low load", "", tuple(map(low_load_table, low_load_ratios(web.parts)))),
     ]
     runs = [run for part in web.parts for run in part.runs]
     if not runs[0].manifest.get("simulated"):

@@ -50,7 +50,7 @@ class FigureChannels:
         self.figure, self.theme, self.interactive = figure, theme, interactive
         self.names = _unique([s.name for s in figure.series])
         x, y = axis_limits.x_axis(figure), axis_limits.y_axis(figure)
-        below = {"title": figure.x_label, "grid": False, **(self._places(width_px) or _ticks(x, "width / 75"))}
+        below = {"title": figure.x_label, "grid": False, **(self._places(width_px) or _ticks(x, "width / 75", _whole(figure)))}
         beside = {"title": None, **_ticks(y, "height / 50")}
         self.x: Spec = {"field": "x", "type": "quantitative", "scale": limits(x), "axis": below}
         self.y: Spec = {"field": "y", "type": "quantitative", "scale": limits(y), "axis": beside}
@@ -121,10 +121,15 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _ticks(ends: axis_limits.Axis, about: str) -> Spec:
-    """Round values; on a log axis of three decades or more the decades alone."""
+def _whole(figure: Figure) -> bool:
+    """Whether x counts something: all its values are whole numbers, so that there is nothing between them."""
+    return all(v is None or float(v).is_integer() for s in figure.series for v in s.x)
+
+
+def _ticks(ends: axis_limits.Axis, about: str, whole: bool = False) -> Spec:
+    """Round values, none between whole numbers where `whole`; on a log axis of three decades or more the decades alone."""
     if not ends.log:
-        return {"format": "~r", "tickCount": {"expr": f"ceil({about})"}}
+        return {"format": "~r", "tickCount": {"expr": f"ceil({about})"}, **({"tickMinStep": 1} if whole else {})}
     decades = math.log10(ends.high / ends.low)
     return {"format": "~g", "tickCount": int(decades) if decades >= 3 else 10}
 

@@ -37,8 +37,9 @@ class VariedFactors(StrictTable):
 
 class StudySection(VariedFactors):
     """`[[section]]` and `[[predict]]`. `follow`: factor → factor whose value it takes; `quick`: what `--quick` takes instead, key
-    by key; `x`: the factor on the horizontal axis of its figures, of which there is one for each value of `by`. `ranges`, as in
-    `[draw]`: with each combination of `vary`, `sample` points of a Latin hypercube."""
+    by key; `x`: the factor on the horizontal axis of its figures, of which there is one for each value of `by`, or for each
+    combination of the values of several factors. `ranges`, as in `[draw]`: with each combination of `vary`, `sample` points of a Latin
+    hypercube."""
 
     name: str = Field(pattern=NAME)
     follow: dict[str, str] = Field(default_factory=dict)
@@ -46,7 +47,7 @@ class StudySection(VariedFactors):
     ranges: dict[str, Any] = Field(default_factory=dict)
     quick: VariedFactors = Field(default_factory=VariedFactors)
     x: str | None = None
-    by: str | None = None
+    by: str | list[str] | None = None
     parts: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -54,6 +55,11 @@ class StudySection(VariedFactors):
         if bool(self.ranges) != (self.sample is not None):
             raise ValueError("sample and ranges; give both or neither of them")
         return self
+
+    @property
+    def divided_by(self) -> list[str]:
+        """`by`, as a list."""
+        return [] if self.by is None else [self.by] if isinstance(self.by, str) else self.by
 
     def quicker(self) -> StudySection:
         """As `--quick` has it."""

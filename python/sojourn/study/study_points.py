@@ -34,8 +34,9 @@ def section_points(part: StudySection, system: System, times: int, quick: bool) 
     for values, sample in product(combinations, sampled(part)):
         given = {**part.fixed, **values, **sample}
         factors = settled(system, _followed(given, part), place)
-        if part.x is not None and part.x not in factors:
-            raise StudyError(f"x = {part.x!r}", part.name, meant(part.x, factors))
+        for key, asked in (("x", part.x), *(("by", name) for name in part.divided_by)):
+            if asked is not None and asked not in factors:
+                raise StudyError(f"{key} = {asked!r}", part.name, meant(asked, factors))
         if factors not in seen:
             seen.append(factors)
             yield from (Point(part.name, factors, k) for k in range(1, repetitions + 1))

@@ -33,13 +33,20 @@ def sweep_sections(found: StudyFindings, plan: CheckedStudy) -> Iterator[Section
 
 
 def _figures(part: Part, x: str, runs: list[RunFolder], found: StudyFindings) -> Iterator[Figure]:
-    """For each value of `by` one a metric."""
+    """For each combination of values of `by` one a metric."""
     groups: dict[str, list[RunFolder]] = {}
     for run in runs:
-        value = run.manifest["factors"].get(part.by) if part.by is not None else None
-        groups.setdefault(f"{part.name}, {value}" if value is not None else part.name, []).append(run)
+        words = [word for name in part.divided_by if (word := _named(name, run.manifest["factors"].get(name)))]
+        groups.setdefault(", ".join([part.name, *words]), []).append(run)
     for name, own in sorted(groups.items()):
         yield from (_figure(name, x, _lines(part, own), found, metric) for metric in METRICS)
+
+
+def _named(factor: str, value: Any) -> str:
+    """In a title: a text by itself, a number with its factor; nothing where a run has no such factor."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return factors_text({factor: value}, (factor,))
 
 
 def _lines(part: Part, runs: list[RunFolder]) -> Lines:
