@@ -4,8 +4,8 @@ Map: `middleware` the system that studies run · `none.toml`, `direct.toml`, `st
 limit it · `plain_interpolation` the rival that they must beat · `kv_laws` interactive law, Little's law, knees · `measured_maxima`
 maxima, percentiles · `measured_figures` curves by clients and by keys, CPU in time ·
 `crossover` which number of workers is better · `limits` what limited each point ·
-`multiget` split or whole · `server_load` requests to each server · `client_and_middleware` histograms of both sides · `model_errors` errors by
-design, M/M/1, M/M/m · `network_of_queues` the report's network with the measured times.
+`multiget` split or whole · `server_load` requests to each server · `client_and_middleware` histograms of both sides ·
+`model_errors` errors by design, M/M/1, M/M/m · `network_of_queues` the report's network with the measured times.
 """
 
 from sojourn import Case

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -67,7 +68,10 @@ def network_model(times: NetworkTimes, proxies: int, workers: int) -> Model:
     stations: list[Queue | Delay] = [Delay(NETWORK)]
     service, visits = {NETWORK: {"client": times.network_s}}, {NETWORK: {"client": 1.0}}
     for j in range(1, proxies + 1):
-        own = {f"net thread {j}": (times.net_s, 1.0), **{f"worker {j}.{i}": (times.service_s, 1 / workers) for i in range(1, workers + 1)}}
+        own = {
+            f"net thread {j}": (times.net_s, 1.0),
+            **{f"worker {j}.{i}": (times.service_s, 1 / workers) for i in range(1, workers + 1)},
+        }
         stations += [Queue(name) for name in own]
         service |= {name: {"client": time_s} for name, (time_s, _) in own.items()}
         visits |= {name: {"client": share / proxies} for name, (_, share) in own.items()}
@@ -90,7 +94,8 @@ def _blocks(name: str, rows: pl.DataFrame) -> Iterator[Block]:
         ("throughput", "throughput_per_s", "1/s", 1.0),
         ("response_time", "response_s", "ms", MS),
     ):
-        told = [scale * solved.value(metric, **{POPULATION: n}) for n in clients]
+        each: list[dict[str, Any]] = [{POPULATION: n} for n in clients]
+        told = [scale * solved.value(metric, **one) for one in each]
         series = (
             Series("measured", clients, [scale * v for v in measured[column]], style="points"),
             Series("network of queues", clients, told),
@@ -102,7 +107,7 @@ def _blocks(name: str, rows: pl.DataFrame) -> Iterator[Block]:
 
 def _table(name: str, solved: Metrics, clients: int, proxies: int) -> Table:
     """Throughput and utilisation of each kind of device, as in the report's Tables 17 and 18."""
-    at = {POPULATION: clients}
+    at: dict[str, Any] = {POPULATION: clients}
     rows: list[tuple[Cell, ...]] = [
         (NETWORK, "M/M/∞", solved.value("throughput", **at), None, solved.value("queue_length", NETWORK, **at))
     ]

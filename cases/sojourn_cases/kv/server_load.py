@@ -22,8 +22,8 @@ def server_figures(runs: Sequence[RunFolder]) -> Iterator[Figure]:
     for run in runs:
         factors = run.manifest["factors"]
         if run.manifest["valid"] and str(factors["workload"]).startswith(KIND) and int(factors["servers"]) > 1:
-            keys = int(str(factors["workload"]).removeprefix(KIND))
-            groups.setdefault((str(factors["design"]), keys), []).append(run)
+            number = int(str(factors["workload"]).removeprefix(KIND))
+            groups.setdefault((str(factors["design"]), number), []).append(run)
     for design in sorted({design for design, _ in groups}):
         keys = sorted(number for other, number in groups if other == design)
         for number in dict.fromkeys((keys[0], keys[-1])):
@@ -41,8 +41,10 @@ def _figure(design: str, keys: int, runs: Sequence[RunFolder]) -> Figure | None:
         if alike:
             columns = list(zip(*alike, strict=True))
             mean, low, high = ([pick(column) for column in columns] for pick in (fmean, min, max))
-            ends = (low, high) if len(alike) > 1 else (None, None)
-            series.append(Series(way, range(1, most + 1), mean, *ends, "bars"))
+            several = len(alike) > 1
+            series.append(
+                Series(way, range(1, most + 1), mean, low if several else None, high if several else None, "bars")
+            )
     if not series:
         return None
     title = f"{design}, gets of {keys} key{'s' * (keys != 1)}: requests to each server"

@@ -3,8 +3,8 @@
 Map: `web_shop` the system, `web_shop_simulated` the same on a virtual host, `web_guest` the same in a guest · `web_service` how the shop
 is started, `serve_web` its command · `model_files` the models that are fitted (`priority.toml` and those beside it), as rivals ·
 `fitted_web` one of them as a study asks it · `known_demands` what a request costs beside its known work · `web_configurations` what was
-run, by configuration · `chen_table3`, `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data · `low_load` more NICs at low load ·
-`leading_core_chain` the chain of a leading core, solved numerically ·
+run, by configuration · `chen_table3`, `chen_errors` errors in Chen et al.'s form, by kind · `chen_figures` its figures on our data ·
+`low_load` more NICs at low load · `leading_core_chain` the chain of a leading core, solved numerically ·
 `two_class_analysis` the lines and sections · `interval_coverage` a virtual host's own demands beside what was fitted.
 """
 

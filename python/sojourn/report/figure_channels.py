@@ -50,7 +50,11 @@ class FigureChannels:
         self.figure, self.theme, self.interactive = figure, theme, interactive
         self.names = _unique([s.name for s in figure.series])
         x, y = axis_limits.x_axis(figure), axis_limits.y_axis(figure)
-        below = {"title": figure.x_label, "grid": False, **(self._places(width_px) or _ticks(x, "width / 75", _whole(figure)))}
+        below = {
+            "title": figure.x_label,
+            "grid": False,
+            **(self._places(width_px) or _ticks(x, "width / 75", _whole(figure))),
+        }
         beside = {"title": None, **_ticks(y, "height / 50")}
         self.x: Spec = {"field": "x", "type": "quantitative", "scale": limits(x), "axis": below}
         self.y: Spec = {"field": "y", "type": "quantitative", "scale": limits(y), "axis": beside}

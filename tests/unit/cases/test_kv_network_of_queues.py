@@ -16,7 +16,10 @@ DATA = Path(__file__).parents[2] / "published/data"
 
 
 def published(case: str) -> tuple[dict[str, float], dict[str, float]]:
-    found = [pl.read_csv(DATA / f"asl_noq_{name}.csv").filter(case=case).row(0, named=True) for name in ("inferred_parameters", "mva")]
+    found = [
+        pl.read_csv(DATA / f"asl_noq_{name}.csv").filter(case=case).row(0, named=True)
+        for name in ("inferred_parameters", "mva")
+    ]
     return found[0], found[1]
 
 
@@ -27,8 +30,12 @@ def test_the_network_of_table_17() -> None:
     clients = int(given["N_clients"])
     solved = sweep(network_model(times, 1, 64), POPULATION, [clients])
     assert solved.value("throughput", **{POPULATION: clients}) == pytest.approx(expected["X_per_s"], rel=1e-9)
-    assert solved.value("utilisation", "net thread 1", **{POPULATION: clients}) == pytest.approx(expected["U_netthread1"], rel=1e-9)
-    assert solved.value("utilisation", WORKER, **{POPULATION: clients}) == pytest.approx(expected["U_worker1"], rel=1e-9)
+    assert solved.value("utilisation", "net thread 1", **{POPULATION: clients}) == pytest.approx(
+        expected["U_netthread1"], rel=1e-9
+    )
+    assert solved.value("utilisation", WORKER, **{POPULATION: clients}) == pytest.approx(
+        expected["U_worker1"], rel=1e-9
+    )
 
 
 def seen(x: float, clients: int, workers: int = 64, **more: float) -> dict[str, object]:
@@ -38,7 +45,9 @@ def seen(x: float, clients: int, workers: int = 64, **more: float) -> dict[str, 
 
 def test_curves_beside_what_was_measured() -> None:
     """A lone client waits for nobody: its response time is the sum, 1 + 0.1 + 2 ms. Never more than the net thread does, 10 000/s."""
-    rows = rows_of(seen(1 / 3.1e-3, 1), seen(900.0, 3), seen(9000.0, 400), seen(300.0, 1, 8), seen(900.0, 3, 8), seen(999.0, 9, 8))
+    rows = rows_of(
+        seen(1 / 3.1e-3, 1), seen(900.0, 3), seen(9000.0, 400), seen(300.0, 1, 8), seen(900.0, 3, 8), seen(999.0, 9, 8)
+    )
     (section,) = network_sections(rows)
     throughput, response, table = section.blocks
     assert isinstance(throughput, Figure) and isinstance(response, Figure) and isinstance(table, Table)

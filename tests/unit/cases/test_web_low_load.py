@@ -11,7 +11,7 @@ from sojourn_cases.web.known_demands import KnownDemands, RequestOverheads
 from sojourn_cases.web.low_load import low_load_line, low_load_ratios, low_load_table
 from sojourn_cases.web.web_configurations import Interval, WebConfiguration
 
-T_95_1 = 12.7062  # Student's t, one degree of freedom, two-sided 95 %
+T_90_1 = 6.31375  # Student's t, one degree of freedom, two-sided 90 %
 
 
 def configuration(
@@ -36,9 +36,9 @@ def test_ratios_at_the_same_rates_and_their_interval() -> None:
     assert (found.fewer, found.more, found.rates_per_s) == ("one", "two", (100.0, 150.0))
     assert found.fewer_s == pytest.approx((1e-3, 2e-3)) and found.more_s == pytest.approx((1.2e-3, 2.2e-3))
     assert found.ratio.value == pytest.approx(math.sqrt(1.2 * 1.1))
-    half = T_95_1 * math.log(1.2 / 1.1) / 2
+    half = T_90_1 * math.log(1.2 / 1.1) / 2
     assert found.ratio.high / found.ratio.value == pytest.approx(math.exp(half), rel=1e-4)
-    assert "1.15 times (0.66 … 2.00) those of one" in low_load_line(found)
+    assert "1.15 times (0.87 … 1.51) those of one" in low_load_line(found)
     table = low_load_table(found)
     assert [row[3] for row in table.rows] == pytest.approx([1.2, 1.1, found.ratio.value])
 
