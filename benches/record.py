@@ -9,9 +9,11 @@ import csv
 import json
 import os
 import platform
+import socket
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -77,6 +79,34 @@ def version_of(folder: str | None) -> Iterator[None]:
             os.environ.pop("PYTHONPATH")
         if folder and path is not None:
             os.environ["PYTHONPATH"] = path
+
+
+@contextmanager
+def running(command: Sequence[str | Path], is_ready: Callable[[], bool]) -> Iterator[int]:
+    """A program for the time of the block, from when it is ready: its process; an error after 10 s without that."""
+    process = subprocess.Popen(command)
+    try:
+        deadline = time.monotonic() + 10
+        while not is_ready():
+            assert process.poll() is None and time.monotonic() < deadline, f"{command[0]}: not ready"
+            time.sleep(0.01)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def listens(port: int) -> bool:
+    """Whether somebody accepts connections on this port of 127.0.0.1."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def compiled(source: Path, folder: str | Path, *options: str) -> Path:
+    """The program of a C file, in `folder`."""
+    program = Path(folder, source.stem)
+    subprocess.run(["cc", "-O2", "-o", program, source, *options], check=True)
+    return program
 
 
 def cpu_s(pid: int) -> float:

@@ -6,6 +6,8 @@
 nutcracker is Debian's package. memcached's proxy is memcached built with `./configure --enable-proxy` (Debian's binary is not),
 `MEMCACHED_PROXY` says where; what is not there is left out.
 
+`bare staged` is `bare_staged.c`: the design of `staged` and nothing else, so what it costs at least.
+
 Closed loop of 16 connections, values of 1 KB, each cell for some seconds, alternated, medians of 5 rounds. Each proxy
 has one serving thread (staged: its network thread and 8 workers). Results go to benches/kv/proxy/DATE.
 """
@@ -15,15 +17,13 @@ from __future__ import annotations
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from record import cpu_s, version_of
+from record import compiled, cpu_s, listens, running, version_of
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.kv_load import kv_load
@@ -32,22 +32,31 @@ from sojourn_cases.common.memcached import Memcached, free_port, version
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SECONDS, CONNECTIONS, KEYS, VALUE_BYTES = 2.0, 16, 1000, 1024
+WORKERS, BATCH = 8, 16
 Row = dict[str, float | str | int]
 # operation → weights of sets and gets, keys of a get
 OPERATIONS = {"get": (0, 1, None), "set": (1, 0, None), "multi-get of 6": (0, 1, 6)}
-NUTCRACKER, OWN, BEFORE = "nutcracker", "memcached's proxy", "staged, before"
+NUTCRACKER, OWN, BEFORE, BARE = "nutcracker", "memcached's proxy", "staged, before", "bare staged"
 STAGED = ("staged", "staged, one at a time", BEFORE)
 CELLS = [
-    (NUTCRACKER, 1, "get"), ("direct", 1, "get"), *((name, 1, "get") for name in STAGED),
-    (NUTCRACKER, 1, "set"), ("direct", 1, "set"), *((name, 1, "set") for name in STAGED),
-    (OWN, 3, "set"), ("direct", 3, "set"), *((name, 3, "set") for name in STAGED),
+    *((name, 1, "get") for name in (NUTCRACKER, "direct", *STAGED, BARE)),
+    *((name, 1, "set") for name in (NUTCRACKER, "direct", *STAGED, BARE)),
+    *((name, 3, "set") for name in (OWN, "direct", *STAGED, BARE)),
     (NUTCRACKER, 1, "multi-get of 6"), ("direct", 1, "multi-get of 6"), ("staged", 1, "multi-get of 6"),
+    (BARE, 1, "multi-get of 6"),
 ]  # fmt: skip
 
 
 def peer(count: int, operation: str) -> tuple[str, int, str]:
     """Whom a cell is compared with."""
     return (NUTCRACKER if count == 1 else OWN, count, operation)
+
+
+@contextmanager
+def peer_at(port: int, command: Sequence[str | Path]) -> Iterator[tuple[str, int]]:
+    """A program that serves this port, for the time of the block: its address, its process."""
+    with running(command, lambda: listens(port)) as pid:
+        yield f"memcached://127.0.0.1:{port}", pid
 
 
 @contextmanager
@@ -63,13 +72,8 @@ def nutcracker(server: Memcached, folder: Path) -> Iterator[tuple[str, int]]:
 """
     Path(folder, "nutcracker.yml").write_text(text)
     command = ["nutcracker", "-c", f"{folder}/nutcracker.yml", "-s", str(free_port("127.0.0.1")), "-o", f"{folder}/log"]
-    process = subprocess.Popen(command)
-    try:
-        time.sleep(0.5)
-        yield f"memcached://127.0.0.1:{port}", process.pid
-    finally:
-        process.terminate()
-        process.wait()
+    with peer_at(port, command) as place:
+        yield place
 
 
 @contextmanager
@@ -93,18 +97,22 @@ end
 """)
     user = ["-u", "root"] if os.getuid() == 0 else []
     command = [program, *user, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-t", "1", "-o", f"proxy_config={lua}"]
-    process = subprocess.Popen(command)
-    try:
-        time.sleep(0.5)
-        yield f"memcached://127.0.0.1:{port}", process.pid
-    finally:
-        process.terminate()
-        process.wait()
+    with peer_at(port, command) as place:
+        yield place
+
+
+@contextmanager
+def bare_staged(servers: list[Memcached], folder: Path) -> Iterator[tuple[str, int]]:
+    """What the staged design costs with nothing else in it."""
+    port, program = free_port("127.0.0.1"), compiled(HERE / "bare_staged.c", folder, "-pthread")
+    ports = [server.address.rsplit(":", 1)[1] for server in servers]
+    with peer_at(port, [program, str(port), str(WORKERS), str(BATCH), *ports]) as place:
+        yield place
 
 
 @contextmanager
 def ours(name: str, servers: list[Memcached]) -> Iterator[tuple[str, int]]:
-    config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], "workers": 8}
+    config = {"listen": "127.0.0.1:0", "servers": [server.address for server in servers], "workers": WORKERS}
     config |= {"design": name.split(",")[0]} | ({"batch": 1} if name.endswith("one at a time") else {})
     with version_of(os.environ["BEFORE"] if name == BEFORE else None):
         worker = WorkerProcess("kv-proxy", {"kv-proxy": config})
@@ -141,6 +149,7 @@ def measure() -> list[Row]:
             for name in ("direct", *STAGED):
                 if name != BEFORE or os.environ.get("BEFORE"):
                     proxies[name, count] = stack.enter_context(ours(name, servers[:count]))
+            proxies[BARE, count] = stack.enter_context(bare_staged(servers[:count], Path(folder)))
         if shutil.which(NUTCRACKER):
             proxies[NUTCRACKER, 1] = stack.enter_context(nutcracker(servers[0], Path(folder)))
         if program := os.environ.get("MEMCACHED_PROXY"):

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from record import cpu_s
+from record import compiled, cpu_s, listens, running
 
 from sojourn.lab.worker_process import WorkerProcess
 from sojourn.load.messages_load import messages_load
 from sojourn_cases._native import message_settings, message_statements
+from sojourn_cases.common.memcached import free_port
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.common.postgres_programs import programs
 from sojourn_cases.messages.message_server import MessageService, MessagesOptions
@@ -93,7 +94,40 @@ def fill(database: Postgres, messages: int, queues: int = 1) -> None:
     database.run("CHECKPOINT")
 
 
-def loaded(database: Postgres, service: MessageService, clients: int, seconds: float, **options: Any) -> Seen:
+@dataclass(frozen=True)
+class BareService:
+    """A program that answers as the service does."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def bare_batch(database: Postgres, durability: str) -> Iterator[BareService]:
+    """The bare program that batches: the service's statements for many messages, HTTP, and nothing else."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        headers = subprocess.run(
+            ["pg_config", "--includedir"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        program = compiled(Path(__file__).with_name("bare_batch.c"), folder, f"-I{headers}", "-lpq")
+        texts = message_statements()
+        port = free_port("127.0.0.1")
+        command = [
+            "env", f"PGOPTIONS={session_options(durability)}", program, str(port), database.url,
+            texts["PUT_MANY"], texts["TAKE_MANY"],
+        ]  # fmt: skip
+        with running(command, lambda: listens(port)) as pid:
+            yield BareService(f"messages://127.0.0.1:{port}", pid)
+
+
+def session_options(durability: str) -> str:
+    """The service's own settings of a session, as PGOPTIONS has them."""
+    return f"{message_settings()} -c synchronous_commit={'on' if durability == 'full' else 'off'}"
+
+
+def loaded(
+    database: Postgres, service: MessageService | BareService, clients: int, seconds: float, **options: Any
+) -> Seen:
     """The service under puts and takes in equal parts, one after the other from each client."""
     asked = {"put_weight": 1.0, "take_weight": 1.0, "retry_delay_s": 0.0, "message_bytes": BODY_BYTES, "verify": False}
     config = messages_load([service.url], clients=clients, duration_s=seconds, **{**asked, **options})
@@ -122,43 +156,67 @@ def loaded(database: Postgres, service: MessageService, clients: int, seconds: f
 def relay(database: Postgres) -> Iterator[tuple[str, int]]:
     """The bare relay before the database: the folder of its socket, its process."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        source, program, name = Path(__file__).with_name("bare_relay.c"), f"{folder}/bare_relay", ".s.PGSQL.5432"
-        subprocess.run(["cc", "-O2", "-o", program, source], check=True)
-        process = subprocess.Popen([program, f"{folder}/{name}", f"{database.place}/{name}"])
-        try:
-            while not Path(folder, name).exists():
-                time.sleep(0.01)
-            yield folder, process.pid
-        finally:
-            process.terminate()
-            process.wait()
+        program, name = compiled(Path(__file__).with_name("bare_relay.c"), folder), ".s.PGSQL.5432"
+        with running([program, f"{folder}/{name}", f"{database.place}/{name}"], Path(folder, name).exists) as pid:
+            yield folder, pid
+
+
+def one_by_one() -> dict[str, str]:
+    """pgbench's scripts of a put and of a take."""
+    name = f"'{QUEUE}'::text"
+    return {
+        "put": statement("PUT", {"$1": name, "$2": "NULL::text", "$3": ":body::bytea"}),
+        "take": statement("TAKE", {"$1": name}),
+    }
+
+
+def in_batches() -> dict[str, str]:
+    """pgbench's script of puts and takes for many with one commit, sent together; how many is a matter of its variables."""
+    put = statement("PUT_MANY", {"$1": ":names", "$2": ":senders", "$3": ":bodies"})
+    take = statement("TAKE_MANY", {"$1": ":taken_from", "$2": ":takers"})
+    return {"batch": f"\\startpipeline\n{put}{take}\\endpipeline\n"}
+
+
+def variables(batch: int | None) -> dict[str, str]:
+    """Of pgbench's scripts."""
+    body = "x" * BODY_BYTES
+    if batch is None:
+        return {"body": body}
+    many = {
+        "names": [QUEUE] * batch,
+        "senders": ["NULL"] * batch,
+        "bodies": [body] * batch,
+        "taken_from": [QUEUE],
+        "takers": [str(batch)],
+    }
+    return {name: "{" + ",".join(elements) + "}" for name, elements in many.items()}
 
 
 def pgbench(
-    database: Postgres, clients: int, seconds: float, durability: str, through: tuple[str, int] | None = None
-) -> Seen:
-    """The same statements in the same parts by pgbench, prepared, over the same socket, or `through` a relay."""
+    database: Postgres, clients: int, seconds: float, durability: str,
+    through: tuple[str, int] | None = None, batch: int | None = None,
+) -> Seen:  # fmt: skip
+    """The same statements in the same parts by pgbench, prepared, over the same socket, or `through` a relay.
+
+    With `batch` those for many: so many puts and as many takes a transaction.
+    """
     place, between = through or (str(database.place), None)
     with tempfile.TemporaryDirectory() as folder:
-        name = f"'{QUEUE}'::text"
-        scripts = {
-            "put": statement("PUT", {"$1": name, "$2": "NULL::text", "$3": ":body::bytea"}),
-            "take": statement("TAKE", {"$1": name}),
-        }
+        scripts = in_batches() if batch else one_by_one()
         for script, text in scripts.items():
             Path(folder, f"{script}.sql").write_text(text)
-        commit = "on" if durability == "full" else "off"
         command = [
             programs() / "pgbench", "--no-vacuum", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(seconds),
-            "-h", place, "-U", "sojourn", "-D", f"body={'x' * BODY_BYTES}", "-f", f"{folder}/put.sql@1",
-            "-f", f"{folder}/take.sql@1", "-l", f"--log-prefix={folder}/log", "--sampling-rate=0.2", "sojourn",
+            "-h", place, "-U", "sojourn", *(f"--define={name}={value}" for name, value in variables(batch).items()),
+            *(f"--file={folder}/{script}.sql" for script in scripts),
+            "-l", f"--log-prefix={folder}/log", "--sampling-rate=0.2", "sojourn",
         ]  # fmt: skip
         settle(database)
         before, database_before = resource.getrusage(resource.RUSAGE_CHILDREN), database_s(database)
         between_before = cpu_s(between) if between else 0.0
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder, check=False,
-            env={"PGOPTIONS": f"{message_settings()} -c synchronous_commit={commit}", "LC_ALL": "C"},
+            env={"PGOPTIONS": session_options(durability), "LC_ALL": "C"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         settle(database)
@@ -170,4 +228,4 @@ def pgbench(
         times_ms = [int(line.split()[2]) / 1e3 for log in Path(folder).glob("log*") for line in log.open()]
     cuts = statistics.quantiles(times_ms, n=100)
     used = {"service_s": between_s, "database_s": database_used, "client_s": client}
-    return Seen(int(found[1]), statistics.median(times_ms), cuts[98], **used)
+    return Seen(int(found[1]) * (2 * batch if batch else 1), statistics.median(times_ms), cuts[98], **used)

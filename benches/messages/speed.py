@@ -6,6 +6,9 @@
 One queue, messages of 200 bytes, puts and takes in equal parts, and enough messages before each run that no take finds
 nothing. The service has as many workers and connections as pgbench has; its clients are as many, and once twice as many:
 a connection of pgbench always has its next statement at hand, one of the service waits until a client has had its answer.
+
+Two limits of batches: `bare batch` is `bare_batch.c`, which passes on HTTP to the statements for many messages and does nothing
+else; and these statements alone, from one connection of pgbench with ten puts and ten takes a transaction.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from record import version_of
-from service import BODY_BYTES, Row, Seen, fill, loaded, pgbench, relay, serving
+from service import BODY_BYTES, Row, Seen, bare_batch, fill, loaded, pgbench, relay, serving
 
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.messages.disk_flush_time import flush_s
@@ -28,11 +31,13 @@ ROUNDS, SECONDS, STORED = int(os.environ.get("ROUNDS", "5")), 3, 5000
 DURABILITY = ("full", "off")
 # connections, tool, clients
 EVENTS, THREADS, BATCH, RELAY = "event-driven", "threaded", "batch", "pgbench through a bare relay"
+BARE_BATCH, STATEMENTS, STATEMENTS_BATCH = "bare batch", "pgbench, statements for many", 10
+WITHOUT_SERVICE = ("pgbench", RELAY, BARE_BATCH, STATEMENTS)
 BEFORE = ", before"
 CELLS = (
     (1, "pgbench", 1), (1, EVENTS, 1), (1, EVENTS, 2), (10, "pgbench", 10), (10, RELAY, 10), (10, EVENTS, 10), (10, EVENTS, 20),
     (10, THREADS, 10), (10, THREADS, 20), (30, "pgbench", 30), (30, EVENTS, 30), (30, EVENTS, 60), (30, THREADS, 60),
-    (10, BATCH, 20), (30, BATCH, 30),
+    (10, BATCH, 20), (10, BARE_BATCH, 20), (10, STATEMENTS, 1), (30, BATCH, 30),
 )  # fmt: skip
 FIGURES = ("per_s", "p50_ms", "p99_ms", "service_us", "database_us", "client_us")
 
@@ -41,6 +46,11 @@ def run(database: Postgres, connections: int, tool: str, clients: int, durabilit
     fill(database, STORED)
     if tool == "pgbench":
         return pgbench(database, connections, SECONDS, durability)
+    if tool == STATEMENTS:
+        return pgbench(database, 1, SECONDS, durability, batch=STATEMENTS_BATCH)
+    if tool == BARE_BATCH:
+        with bare_batch(database, durability) as bare:
+            return loaded(database, bare, clients, SECONDS)
     if tool == RELAY:
         with relay(database) as through:
             return pgbench(database, connections, SECONDS, durability, through)
@@ -61,7 +71,7 @@ def chosen() -> list[tuple[int, str, int]]:
         (connections, tool + version, clients)
         for connections, tool, clients in cells
         for version in ("", BEFORE)
-        if not version or (os.environ.get("BEFORE") and tool not in ("pgbench", RELAY))
+        if not version or (os.environ.get("BEFORE") and tool not in WITHOUT_SERVICE)
     ]
 
 

@@ -20,7 +20,8 @@ fn stop_on_signals() -> PyResult<()> {
 /// The SQL of a put and of a take, for who wants to measure the database alone.
 #[pyfunction]
 fn message_statements() -> BTreeMap<&'static str, &'static str> {
-    BTreeMap::from([("PUT", sojourn_msgbroker::PUT), ("TAKE", sojourn_msgbroker::TAKE)])
+    use sojourn_msgbroker::{PUT, PUT_MANY, TAKE, TAKE_MANY};
+    BTreeMap::from([("PUT", PUT), ("TAKE", TAKE), ("PUT_MANY", PUT_MANY), ("TAKE_MANY", TAKE_MANY)])
 }
 
 /// The settings of a session, but for its durability, as PGOPTIONS has them.

@@ -43,7 +43,7 @@ mod summary;
 mod worker;
 
 pub use config::{Config, Durability, ThreadingDesign};
-pub use database::{DatabaseInfo, PUT, SETTINGS, TAKE};
+pub use database::{DatabaseInfo, PUT, PUT_MANY, SETTINGS, TAKE, TAKE_MANY};
 pub use error::ServeError;
 pub use serve::{serve, ReadyMessage};
 pub use summary::Summary;

@@ -20,7 +20,7 @@ type CoreTimes = BTreeMap<usize, [u64; 3]>;
 
 /// Of the time between two looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Shares {
+struct FreeShares {
     idle: f64,
     /// Idle, or used by what gives way.
     free: f64,
@@ -47,7 +47,7 @@ impl LanePlacement {
             return;
         }
         let cores = read_to_string("/proc/stat").map_or_else(|_| CoreTimes::new(), |text| core_times(&text));
-        let shares = shares(&self.cores, &cores);
+        let shares = free_shares(&self.cores, &cores);
         let over_s = now_s - self.at_s;
         for thread in threads {
             let Some((used_ns, core)) = used_and_core(thread) else { continue };
@@ -64,7 +64,7 @@ impl LanePlacement {
 }
 
 /// A core for a thread that uses the share `own` of `core`, which others want too; `None` where it may as well stay.
-fn better_core(own: f64, core: usize, shares: &BTreeMap<usize, Shares>, allowed: &[usize]) -> Option<usize> {
+fn better_core(own: f64, core: usize, shares: &BTreeMap<usize, FreeShares>, allowed: &[usize]) -> Option<usize> {
     let left = shares.get(&core)?.idle;
     if left > FULL || 1.0 - left - own < SHARED {
         return None;
@@ -86,11 +86,11 @@ fn core_times(stat: &str) -> CoreTimes {
     stat.lines().filter_map(core).collect()
 }
 
-fn shares(before: &CoreTimes, after: &CoreTimes) -> BTreeMap<usize, Shares> {
+fn free_shares(before: &CoreTimes, after: &CoreTimes) -> BTreeMap<usize, FreeShares> {
     let share = |(core, now): (&usize, &[u64; 3])| {
         let then = before.get(core)?;
         let [idle, nice, all] = std::array::from_fn(|of| now[of].saturating_sub(then[of]) as f64);
-        (all > 0.0).then(|| (*core, Shares { idle: idle / all, free: (idle + nice) / all }))
+        (all > 0.0).then(|| (*core, FreeShares { idle: idle / all, free: (idle + nice) / all }))
     };
     after.iter().filter_map(share).collect()
 }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn it_leaves_a_core_that_others_want_for_one_that_is_free() {
         let of = |idle: [f64; 3]| {
-            let shares = idle.map(|idle| Shares { idle, free: idle });
+            let shares = idle.map(|idle| FreeShares { idle, free: idle });
             shares.into_iter().enumerate().collect::<BTreeMap<_, _>>()
         };
         let all = [0, 1, 2];
@@ -131,8 +131,8 @@ mod tests {
             ),
             core_times("cpu0 30 10 10 115 15 10 5 5 7 7\ncpu1 0 0 0 0 0 0 0 200 0 0\ncpu2 1 1 1 1 1 1 1 1\n"),
         );
-        let expected = [(0, Shares { idle: 0.4, free: 0.5 }), (1, Shares { idle: 0.0, free: 0.0 })];
-        assert_eq!(shares(&before, &after).into_iter().collect::<Vec<_>>(), expected);
+        let expected = [(0, FreeShares { idle: 0.4, free: 0.5 }), (1, FreeShares { idle: 0.0, free: 0.0 })];
+        assert_eq!(free_shares(&before, &after).into_iter().collect::<Vec<_>>(), expected);
     }
 
     #[test]

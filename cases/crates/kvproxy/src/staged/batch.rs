@@ -11,7 +11,7 @@ use sojourn_record::clock::now;
 
 /// What one server is sent, and still owes, of a batch.
 #[derive(Debug, Default)]
-pub(super) struct Share {
+pub(super) struct ServerShare {
     bytes: Vec<u8>,
     due: usize,
     /// Why it answers nothing more.
@@ -29,7 +29,7 @@ impl Worker<'_> {
         mut answer: impl FnMut(&mut Self, Taken, ReplyMerger),
     ) {
         let taken = now();
-        let mut shares: Vec<Share> = self.servers.iter().map(|_| Share::default()).collect();
+        let mut shares: Vec<ServerShare> = self.servers.iter().map(|_| ServerShare::default()).collect();
         let asked: Vec<Asked> = batch.iter().map(|(_, job)| self.asked(job, &mut shares)).collect();
         let start = now();
         for (server, share) in shares.iter_mut().enumerate().filter(|(_, share)| share.due > 0) {
@@ -48,7 +48,7 @@ impl Worker<'_> {
         }
     }
 
-    fn asked(&self, job: &QueuedRequest, shares: &mut [Share]) -> Asked {
+    fn asked(&self, job: &QueuedRequest, shares: &mut [ServerShare]) -> Asked {
         let all = shares.len();
         if let Some(line) = refusal(job.route.target, self.health.ups(), all) {
             return Err(line);
@@ -70,7 +70,7 @@ impl Worker<'_> {
         servers: Range<usize>,
         job: &QueuedRequest,
         start: u64,
-        shares: &mut [Share],
+        shares: &mut [ServerShare],
     ) -> ReplyMerger {
         let (mut gather, first) = (ReplyMerger::new(servers.len(), false), servers.start);
         for server in servers {

@@ -27,4 +27,4 @@ pub use settings::SETTINGS;
 pub(crate) use sojourn_pgsession::{
     ConnInfo, DatabaseError, PooledSession, Row, Session, SessionConnector, SessionPool, StatementFate,
 };
-pub use statements::{PUT, TAKE};
+pub use statements::{PUT, PUT_MANY, TAKE, TAKE_MANY};

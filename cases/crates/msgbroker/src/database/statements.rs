@@ -114,7 +114,7 @@ t AS (
 SELECT t.id FROM q LEFT JOIN t ON true";
 
 /// names, senders, bodies → place in these arrays, id; without those that have no queue.
-pub(crate) const PUT_MANY: &str = "
+pub const PUT_MANY: &str = "
 WITH p AS MATERIALIZED (
     SELECT u.n, q.id AS queue, nextval('sojourn.message_id') AS id, u.sender, u.body
     FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY AS u (name, sender, body, n)
@@ -123,7 +123,7 @@ i AS (INSERT INTO sojourn.message (queue, id, sender, body) SELECT queue, id, se
 SELECT n, id FROM p";
 
 /// names, numbers of takers → place in these arrays, id, sender, body; one row of NULLs for an empty queue.
-pub(crate) const TAKE_MANY: &str = concat! { oldest_of_each!(), "
+pub const TAKE_MANY: &str = concat! { oldest_of_each!(), "
 SELECT w.n, m.id, m.sender, m.body FROM w LEFT JOIN m ON m.queue = w.queue ORDER BY w.n, m.id" };
 
 /// names, numbers of takers, time s → place in these arrays, id, sender, body, receipt.
