@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(VENV)/.native
 RUST := $(shell find crates cases -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan fuzz demo wheels clean
+.PHONY: help setup build check sanitize test test-alone docs live bench bench-solve bench-simulate bench-coverage bench-agreement bench-kv bench-messages bench-services bench-plan bench-speed fuzz demo wheels clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -84,6 +84,10 @@ bench-services: build ## small services whose limit is known: predicted, then me
 
 bench-plan: build ## plans: 10 000 configurations, and 200 fits of a known service (half an hour)
 	$(PY) benches/plan/run.py
+
+bench-speed: build ## what was wanted of speed and memory, beside peers and bare programs (eight minutes)
+	bash tools/system-packages wrk octave-cli
+	$(PY) benches/speed/run.py
 
 fuzz: build $(VENV)/.fuzz ## an hour of fuzzing: all readers of foreign files, texts and protocols, from a corpus that grows
 	$(PY) fuzz/run.py --minutes 60

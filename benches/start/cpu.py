@@ -84,6 +84,7 @@ def measured(words: list[str], code: str, out: Path) -> Row:
         [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     )
     _, status, used = os.wait4(done.pid, 0)
+    ended = time.monotonic()
     row: Row = {
         "cpu_s": used.ru_utime + used.ru_stime,
         "rss_mib": used.ru_maxrss / 1024,
@@ -91,7 +92,8 @@ def measured(words: list[str], code: str, out: Path) -> Row:
     }
     manifest = out / "manifest.json"
     if manifest.exists():
-        row["first_request_s"] = json.loads(manifest.read_text())["generator"]["start_s"] - began
+        row["first_request_s"] = (generator := json.loads(manifest.read_text())["generator"])["start_s"] - began
+        row["end_s"] = ended - generator["end_s"]
         subprocess.run(["rm", "-r", str(out)], check=True)
     return row
 
@@ -123,7 +125,9 @@ def main() -> None:
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)
         with (asked.out / "raw.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, ["round", "command", "which", "cpu_s", "rss_mib", "code", "first_request_s"])
+            writer = csv.DictWriter(
+                file, ["round", "command", "which", "cpu_s", "rss_mib", "code", "first_request_s", "end_s"]
+            )
             writer.writeheader()
             writer.writerows(rows)
         system = platform.uname()

@@ -132,7 +132,7 @@ def errors_section(runs: Sequence[RunFolder]) -> Section | None:
     """Failures a second over the time of each run that has any; None where no run recorded requests."""
     counts, drawn = 0, []
     for run in runs:
-        requests = run.frame("requests")
+        requests = run.columns("requests", ("intended_s", "failure"))
         if requests is None or requests.is_empty():
             continue
         counts += requests.height * run.sample_every

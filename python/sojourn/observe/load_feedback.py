@@ -21,13 +21,13 @@ left.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
-from scipy.stats import binom
 
 from sojourn.stats.in_flight import in_flight
 
@@ -128,8 +128,9 @@ def waiting(gains: Mapping[str, float], classes: int) -> set[str]:
 def _chance(gains: Iterable[float], classes: int) -> float:
     """Of a sum as large where none of so many classes waits: each has half of a chi squared with one degree, or, as often, 0
     (S. G. Self, K.-Y. Liang, J. Am. Stat. Assoc. 82 (1987), pp. 605-610, case 5)."""
-    square, each = 2 * sum(gains), np.arange(1, classes + 1)
-    return float(binom.pmf(each, classes, 0.5) @ chdtrc(each, square)) if square > 0 else 1.0
+    square, each = 2 * sum(gains), range(1, classes + 1)
+    shares = np.array([math.comb(classes, k) / 2**classes for k in each])
+    return float(shares @ chdtrc(np.array(each), square)) if square > 0 else 1.0
 
 
 def closed_users(found: Mapping[str, LoadFeedback]) -> dict[str, int]:

@@ -93,27 +93,33 @@ def query(text: str | Question, source: Any) -> Answer:
 
 def as_source(given: Any) -> Source:
     """The source that a path or object stands for. Raises InputError."""
-    from sojourn.fit.fitted_model import FittedModel
-    from sojourn.model import Model
-    from sojourn.query.sources.analytic import AnalyticSource
-    from sojourn.query.sources.fitted_source import FittedSource
-    from sojourn.query.sources.rows import RowSource
     from sojourn.runs.run_folder import RunFolder
 
     if isinstance(given, Source):
         return given
     if isinstance(given, RunFolder):
         return folder_source(given)
+    if isinstance(given, str | Path) and Path(given).suffix == ".toml":
+        return model_source(Path(given), {})
+    if isinstance(given, str | Path):
+        return folder_source(RunFolder.open(given))
+    return _other_source(given)
+
+
+def _other_source(given: Any) -> Source:
+    """Of a model, a fitted one, or a table of Metrics; imports that a run folder does not need."""
+    from sojourn.fit.fitted_model import FittedModel
+    from sojourn.model import Model
+    from sojourn.query.sources.analytic import AnalyticSource
+    from sojourn.query.sources.fitted_source import FittedSource
+    from sojourn.query.sources.rows import RowSource
+
     if isinstance(given, Model):
         return AnalyticSource(given)
     if isinstance(given, Metrics):
         return RowSource(given)
     if isinstance(given, FittedModel):
         return FittedSource(given, {})
-    if isinstance(given, str | Path) and Path(given).suffix == ".toml":
-        return model_source(Path(given), {})
-    if isinstance(given, str | Path):
-        return folder_source(RunFolder.open(given))
     raise InputError(repr(given)[:80], "source", "give a run folder or a model file")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.runs.generator_lateness import CHANGE, LATE_REASON, MOST_LATENESS, SHARE
 from sojourn.runs.request_times import lateness_s, response_s, succeeded
@@ -31,6 +32,7 @@ SMALL = 0.02  # of a p99: if all are late by at most that, none ends later by mo
 RARE = 0.25  # of what a mean may change by: from there on the tail may change by more than is usable
 LEAST_SHARE = 0.01  # of a figure: rare standstills are a small share, and their backlog delays many
 LEAST_ALONE = 20  # requests that met nobody, for a mean
+AT_ONCE = 1 << 16  # requests
 
 
 def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float], checks: dict[str, Any]) -> list[str]:
@@ -74,21 +76,40 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
 def _growth(good: pl.DataFrame) -> tuple[float, float]:
     """By what factor lateness grows in the service's queue, 1 where requests were late one by one; and the most by which it can change
     the mean: to that of requests which were on time and met nobody."""
-    due, sent, end = (good[name].to_numpy() for name in ("intended_s", "sent_s", "end_s"))
-    order = np.argsort(sent)
-    began, took, free = sent[order], end[order], np.ones(len(sent), bool)
-    free[1:] = began[1:] >= np.maximum.accumulate(took)[:-1]
-    took -= began
-    del order, began  # of a million requests 8 MB each
-    alone = took[free] if free.sum() >= LEAST_ALONE else took[:0]
+    due, sent, end = (
+        good[name].to_numpy() for name in ("intended_s", "sent_s", "end_s")
+    )  # of a million requests 8 MB each
+    began, ended = sent, end
+    if not (sent[1:] >= sent[:-1]).all():
+        order = np.argsort(sent)
+        began, ended = sent[order], end[order]
+        del order
+    free = _met_nobody(began, ended)
+    alone = (ended[free] - began[free]) if free.sum() >= LEAST_ALONE else due[:0]
+    del free
     most = max(1 - alone.mean() / (end - due).mean(), 0.0) if alone.size else 1.0
-    late = np.maximum(sent - due, 0.0)
-    bunched = late > np.append(np.diff(due), np.inf)  # the next was due before this one was sent
-    bunched |= np.append(False, bunched[:-1])
+    late = sent - due
+    np.maximum(late, 0.0, out=late)
+    bunched = np.zeros(len(late), bool)
+    np.greater(late[:-1], np.diff(due), out=bunched[:-1])  # the next was due before this one was sent
+    bunched[1:] |= bunched[:-1]
     if not bunched.any():
         return 1.0, most
-    queued = took.mean() / alone.mean() if alone.size else 1 / MOST_LATENESS
+    queued = (ended - began).mean() / alone.mean() if alone.size else 1 / MOST_LATENESS
     return float(1 + (max(queued, 1.0) - 1) * late[bunched].sum() / late.sum()), most
+
+
+def _met_nobody(began: NDArray[np.float64], ended: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Of requests in the order in which they began, whether all before each had ended; some at a time."""
+    free, latest = np.ones(len(began), bool), -np.inf
+    for at in range(1, len(began), AT_ONCE):
+        before = ended[at - 1 : at - 1 + AT_ONCE].copy()
+        before[0] = max(before[0], latest)
+        np.maximum.accumulate(before, out=before)
+        own = began[at : at + AT_ONCE]
+        free[at : at + AT_ONCE] = own >= before[: len(own)]
+        latest = before[-1]
+    return free
 
 
 def _who(folder: RunFolder) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from query_golden import model
 from scipy import stats
@@ -13,6 +14,7 @@ from sojourn.query import query
 from sojourn.query.sources.batch_means_law import BATCHES
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.convolved import convolved
+from sojourn.query.sources.path import PathSource
 from sojourn.query.sources.ranked_times import RankedTimes
 from sojourn.query.sources.share_interval import share_of
 from sojourn.query.sources.simulated import SimulatedSource
@@ -248,3 +250,20 @@ def test_an_infinite_quantile_and_no_time_at_all() -> None:
     assert math.isinf(ranked(np.full(60, math.inf), np.arange(60) % BATCHES).quantile(0.5).value)
     nothing = ranked(np.empty(0), np.empty(0, int))
     assert nothing.count() == 0 and nothing.largest() == 0 and nothing.slow_cluster() == 1.0
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_times_between_two_are_those_of_the_definition(in_order: bool) -> None:
+    """Failed requests and such as have no end are later than all; those that failed can be left out."""
+    rng = np.random.default_rng(8)
+    begun = rng.uniform(0.0, 64.0, 3000)
+    begun = np.sort(begun) if in_order else begun
+    took = np.round(rng.exponential(size=3000), 3)
+    failed, open_ = rng.random(3000) < 0.05, rng.random(3000) < 0.05
+    source = PathSource("r", "measured", pl.DataFrame(), (0.0, 64.0), [])
+    ended = np.where(open_, math.nan, begun + took)
+    found = source.law_of([(begun, ended, failed)], "a time")
+    times, batch = np.where(failed | open_, math.inf, took), (begun // 2).astype(int)  # 32 batches of 2 s
+    for law, kept in ((found, np.ones(3000, bool)), (found.without_failures(), ~failed)):
+        for number, part in enumerate(law.parts):
+            assert part == pytest.approx(np.sort(times[kept & (batch == number)]), abs=1e-9)

@@ -15,6 +15,7 @@ from sojourn.fit import fit
 from sojourn.fit.fit_runs import observe_runs
 from sojourn.model import Model
 from sojourn.query.objectives import demand_met, judge, lines, read_objectives
+from sojourn.runs import schedule_check
 from sojourn.runs.assess_run import assess
 from sojourn.runs.run_folder import RunFolder
 
@@ -159,3 +160,13 @@ def test_who_asked_for_slack_is_told_to_ask_for_less(tmp_path: Path) -> None:
     folder.manifest["load"]["slack_s"] = 0.02
     assess(folder)
     assert "give less than --max-send-delay 20ms" in folder.manifest["reasons"][0]
+
+
+@pytest.mark.parametrize("at_once", [7, 1000])
+def test_who_met_nobody_is_told_by_definition(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(schedule_check, "AT_ONCE", at_once)
+    rng = np.random.default_rng(3)
+    began = np.cumsum(rng.exponential(size=500))
+    ended = began + rng.exponential(size=500)
+    wanted = [bool((ended[:k] <= began[k]).all()) for k in range(500)]
+    assert schedule_check._met_nobody(began, ended).tolist() == wanted

@@ -16,6 +16,7 @@ from sojourn.errors import NoSuchRow, RunFolderError, SourceRefused
 from sojourn.model import Model
 from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.path import PathSource
+from sojourn.query.sources.ranked_times import RankedTimes
 from sojourn.query.sources.rows import RowSource
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, only_station
@@ -38,7 +39,8 @@ APP = "app"  # the service by its own account
 class MeasuredSource(PathSource):
     """Raises RunFolderError for a folder without requests."""
 
-    OF_WINDOW = ("edges", "served", "path", "table", "pieces", "metrics", "phases")  # what is kept of a window
+    # what is kept of a window
+    OF_WINDOW = ("edges", "served", "path", "table", "pieces", "metrics", "phases", "responses_law")
 
     whole: MeasuredSource | None = None  # of a window: what it is a window of
 
@@ -67,12 +69,18 @@ class MeasuredSource(PathSource):
         known = "responses" in self.__dict__
         return _of_path(self.responses if known else self._read(("end_s", "failure", "class")))
 
-    def frames(self) -> Iterable[pl.DataFrame]:
+    @cached_property
+    def responses_law(self) -> RankedTimes:
+        if "requests" in self.__dict__:
+            return super().responses_law
+        return self.law_of(self._between(DUE, "end_s"), "response_time")
+
+    def frames(self, ends: bool = True) -> Iterable[pl.DataFrame]:
         """Where the requests were not needed as a whole, some at a time."""
         if "requests" in self.__dict__:
             return super().frames()
-        wanted = (DUE, "received_s", "done_s", "failure", "class")
-        return (_of_path(part.with_columns(end())) for part in self.folder.parts("requests", wanted))
+        wanted = (DUE, "failure", "class", *(("received_s", "done_s") if ends else ()))
+        return map(_of_path, self.folder.parts("requests", wanted))
 
     def _read(self, wanted: Sequence[str]) -> pl.DataFrame:
         found = request_times(self.folder, wanted)
@@ -89,8 +97,6 @@ class MeasuredSource(PathSource):
             return self.law_of(self._between("sent_s", "end_s"), time)
         if not cls and (time, station) == ("waiting_time", "client"):
             return self.law_of(self._between(DUE, "sent_s"), time)
-        if not cls and (time, station) == ("response_time", "") and "requests" not in self.__dict__:
-            return self.law_of(self._between(DUE, "end_s"), time)
         app = self.folder.frame("app")
         if (
             not cls
@@ -179,7 +185,8 @@ class MeasuredSource(PathSource):
 def _of_path(requests: pl.DataFrame) -> pl.DataFrame:
     """With the columns that `PathSource` takes."""
     kind = pl.col("class") if "class" in requests.columns else pl.lit(0, pl.UInt8).alias("class")
-    return requests.select(kind, begin_s=DUE, end_s="end_s", failed=pl.col("failure") > 0)
+    ended = [end()] if "received_s" in requests.columns else ["end_s"] * ("end_s" in requests.columns)
+    return requests.select(kind, *ended, begin_s=DUE, failed=pl.col("failure") > 0)
 
 
 def _station(folder: RunFolder) -> Station | None:

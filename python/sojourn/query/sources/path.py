@@ -20,7 +20,7 @@ from sojourn.query.nodes import StateFunction
 from sojourn.query.sources.batch_means_law import BATCHES, LEAST
 from sojourn.query.sources.batched import BatchedLaw
 from sojourn.query.sources.counted import counted, entries, happened, kept, stays
-from sojourn.query.sources.ranked_times import RankedTimes
+from sojourn.query.sources.ranked_times import RankedTimes, ascending
 from sojourn.query.sources.share_interval import LEVEL, Wider, each_of, share_of
 from sojourn.query.sources.source import Source
 from sojourn.query.sources.station import Station, begins
@@ -65,6 +65,9 @@ class PathSource(Source):
 
     def batch_of(self, times: Array) -> Whole:
         """The number of the batch of each time."""
+        if ascending(times):
+            starts = np.searchsorted(times, self.edges[1:-1])
+            return np.repeat(np.arange(BATCHES), np.diff(starts, prepend=0, append=len(times)))
         return np.clip(np.searchsorted(self.edges, times, side="right") - 1, 0, BATCHES - 1)
 
     def own(self, frame: pl.DataFrame, cls: str) -> pl.DataFrame:
@@ -79,7 +82,7 @@ class PathSource(Source):
         if station and not (self.station and station == self.station.name):
             return super().time(time, station, cls)
         if time == "response_time":
-            return self.law_of([stays(self.own(self.inside, cls))], time)
+            return self.law_of([stays(self.own(self.inside, cls))], time) if cls else self.responses_law
         if self.station is None:
             return super().time(time, station, cls)
         own = self.own(self.served, cls).filter(pl.col("begin_s").is_between(*self.window))
@@ -104,21 +107,22 @@ class PathSource(Source):
         busy = self.states(StateFunction("busy", self.station.name)) / self.station.servers
         return self.distribution(busy, None).moment(1)
 
+    @cached_property
+    def responses_law(self) -> RankedTimes:
+        """Of the response times of all requests that came in the window."""
+        return self.law_of([stays(self.inside)], "response_time")
+
     def law_of(self, parts: Iterable[tuple[Array, Array, Flags]], name: str) -> RankedTimes:
         """Of the times between two, of some requests after the others; those that failed are later than all."""
-        # to the nanosecond: differences of large numbers, equal by the record, differ by rounding, and not at random
-        pieces = (
-            (self.batch_of(a), np.where(lost | np.isnan(b), math.inf, np.round(b - a, 9))) for a, b, lost in parts
-        )
-        return RankedTimes.of(pieces, self.spent_s, name)
+        return RankedTimes.between(parts, self.batch_of, self.spent_s, name)
 
     def convolution(self, a: Law, b: Law) -> Law:
         from sojourn.query.sources.convolved import convolved
 
         return convolved(a, b)
 
-    def frames(self) -> Iterable[pl.DataFrame]:
-        """`requests` in one part or more."""
+    def frames(self, ends: bool = True) -> Iterable[pl.DataFrame]:
+        """`requests` in one part or more; without their ends where nobody asks."""
         return [self.requests]
 
     def rate(self, events: Events) -> Estimate:
@@ -130,7 +134,7 @@ class PathSource(Source):
     def share(self, part: Events, whole: Events) -> Estimate:
         """Of the requests that came in the window."""
         counts = np.zeros((2, BATCHES))
-        for frame in self.frames():
+        for frame in self.frames(ends=False):
             inside = in_window(frame, self.window, "begin_s")
             for kind, events in enumerate((part, whole)):
                 begun = kept(self.own(inside, events.cls), events)["begin_s"].to_numpy()
@@ -143,8 +147,7 @@ class PathSource(Source):
             return share_of(ratio(of, all_, LEVEL), seen, self.spent_s, further=self._slow_cluster)
 
     def _slow_cluster(self) -> float:
-        done = (in_window(part, self.window, "begin_s").filter(~pl.col("failed")) for part in self.frames())
-        return self.law_of((stays(own) for own in done), "answers").slow_cluster()
+        return self.responses_law.without_failures().slow_cluster()
 
     @cached_property
     def path(self) -> tuple[Array, NDArray[np.int32]]:

@@ -7,39 +7,68 @@ of a number: in IEEE 754 the bits of numbers of one sign, read as whole numbers,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from sojourn.query.sources.batch_means_law import BATCHES, BatchMeansLaw
-from sojourn.query.values import Array, Span, Whole
+from sojourn.query.values import Array, Flags, Span, Whole
 
 MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)  # all bits but the sign
 
 
 @dataclass(frozen=True)
 class RankedTimes(BatchMeansLaw):
-    """`parts`: the times of each batch in ascending order; infinite ones never happened."""
+    """`parts`: the times of each batch in ascending order; infinite ones never happened. `failures`: how many of each batch failed,
+    which is never, too."""
 
     parts: tuple[Array, ...]
     spent_s: float
     name: str
     of_finite: bool = True
     dropped: float = 0.0
+    failures: tuple[int, ...] = ()
 
     @staticmethod
     def of(pieces: Iterable[tuple[Whole, Array]], spent_s: float, name: str, batches: int = BATCHES) -> RankedTimes:
         """From (batch, time) of some observations after the others, in any order."""
         kept: list[list[Array]] = [[] for _ in range(batches)]
         for batch, times in pieces:
-            order = np.argsort(batch, kind="stable")
+            if not ascending(batch):
+                times = times[np.argsort(batch, kind="stable")]
             ends = np.cumsum(np.bincount(batch, minlength=batches))[:-1]
-            for own, part in zip(kept, np.split(times[order], ends), strict=True):
+            for own, part in zip(kept, np.split(times, ends), strict=True):
                 if len(part):
                     own.append(part)
         return RankedTimes(tuple(_joined(own) for own in kept), spent_s, name)
+
+    @staticmethod
+    def between(
+        parts: Iterable[tuple[Array, Array, Flags]], batch_of: Callable[[Array], Whole], spent_s: float, name: str
+    ) -> RankedTimes:
+        """Of some requests after the others: from when each began to when it ended (NaN: it did not), and whether it failed, which is later
+        than all. In the batch in which it began."""
+        failures = np.zeros(BATCHES, np.int64)
+
+        def pieces() -> Iterator[tuple[Whole, Array]]:
+            for begun, ended, failed in parts:
+                batch = batch_of(begun)
+                # to the nanosecond: differences of large numbers, equal by the record, differ by rounding, and not at random
+                times = np.round(ended - begun, 9)
+                times[failed | np.isnan(ended)] = math.inf
+                failures[:] += np.bincount(batch[failed], minlength=BATCHES)
+                yield batch, times
+
+        found = RankedTimes.of(pieces(), spent_s, name)
+        return replace(found, failures=tuple(failures.tolist()))
+
+    def without_failures(self) -> RankedTimes:
+        """Of those that did not fail: what failed is last in its batch."""
+        ends = (len(part) - failed for part, failed in zip(self.parts, self.failures, strict=True))
+        kept = tuple(part[:end] for part, end in zip(self.parts, ends, strict=True))
+        return replace(self, parts=kept, failures=())
 
     def count(self) -> int:
         return sum(map(len, self.parts))
@@ -94,6 +123,11 @@ class RankedTimes(BatchMeansLaw):
             enough = sum(np.searchsorted(part, times, "right") for part in some) > ranks
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
         return _number(low)
+
+
+def ascending(numbers: Array | Whole) -> bool:
+    """Whether none is below the one before it."""
+    return bool((numbers[1:] >= numbers[:-1]).all())
 
 
 def _joined(pieces: list[Array]) -> Array:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import poisson
 
 from sojourn.errors import SourceRefused
 from sojourn.query.values import Array
+from sojourn.solve.single.poisson_distribution import poisson
 
 STEPS = 300_000
 LEFT = 1e-17  # probability that is still on its way, when it is given up
@@ -45,7 +45,7 @@ class AbsorptionByEvents:
         k = np.arange(max(0, math.floor(mean - spread)), math.ceil(mean + spread) + 1)
         later = -np.expm1(np.maximum(k - last, 0) * math.log1p(-self.leaves))
         by = np.where(k > last, self._after(later), self.by[np.minimum(k, last)])
-        weights = poisson.pmf(k, mean)  # of large means good to 1e-9 only, but alike: divided by their sum
+        weights = poisson(k, mean)  # of large means good to 1e-9 only, but alike: divided by their sum
         return float(weights @ by / weights.sum())
 
     def _after(self, gone: Array) -> Array:
