@@ -6,7 +6,9 @@ Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_boa
 `package-step.toml`, `scalability.toml` of cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
 each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks ·
 `cache_misses` misses of the last-level cache ·
-`factor_ratios` one way to handle writes against another.
+`factor_ratios` one way to handle writes against another ·
+`bulletin_guests` the board in two guests, `guest_tiers` these, `guest_database` what the second is made of · `guest_account` busy by the
+guest and by the host, `guest_views` both against the users.
 """
 
 from sojourn import Case
@@ -15,10 +17,12 @@ CASE = Case(
     system_classes={
         "bulletin": "sojourn_cases.ntier.bulletin_board:BulletinSystem",
         "bulletin-simulated": "sojourn_cases.ntier.bulletin_board_simulated:SimulatedBulletin",
+        "bulletin-guests": "sojourn_cases.ntier.bulletin_guests:BulletinGuestSystem",
     },
     analysis_functions={
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
+        "ntier.guests": "sojourn_cases.ntier.guest_views:guests_analysis",
         "ntier.misses": "sojourn_cases.ntier.cache_misses:misses_analysis",
         "ntier.ratios": "sojourn_cases.ntier.factor_ratios:ratios_analysis",
         "ntier.maxima": "sojourn_cases.ntier.maxima:maxima_analysis",
@@ -32,5 +36,9 @@ CASE = Case(
         "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
         "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:BulletinUsers"},
     },
-    study_folders={"ntier": "sojourn_cases:studies/ntier", "ntier-virtual": "sojourn_cases:studies/ntier-virtual"},
+    study_folders={
+        "ntier": "sojourn_cases:studies/ntier",
+        "ntier-virtual": "sojourn_cases:studies/ntier-virtual",
+        "ntier-vm": "sojourn_cases:studies/ntier-vm",
+    },
 )

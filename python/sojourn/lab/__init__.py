@@ -42,10 +42,16 @@ if TYPE_CHECKING:
     from sojourn.lab.emulated_network import MOST_BIT_PER_S as MOST_BIT_PER_S
     from sojourn.lab.emulated_network import NIC as NIC
     from sojourn.lab.emulated_network import EmulatedNetwork as EmulatedNetwork
+    from sojourn.lab.guest_command import LINK as LINK
+    from sojourn.lab.guest_command import LISTENS as LISTENS
     from sojourn.lab.guest_command import GuestShape as GuestShape
     from sojourn.lab.guest_parts import GuestParts as GuestParts
     from sojourn.lab.guest_parts import guest_parts as guest_parts
     from sojourn.lab.guest_probe import guest_kind as guest_kind
+    from sojourn.lab.guest_programs import folder_files as folder_files
+    from sojourn.lab.guest_programs import program_files as program_files
+    from sojourn.lab.guest_samples import GuestSamples as GuestSamples
+    from sojourn.lab.guest_samples import merge_guests as merge_guests
     from sojourn.lab.guest_samples import merge_samples as merge_samples
     from sojourn.lab.guest_samples import ticks_busy as ticks_busy
     from sojourn.lab.namespaces import in_namespace as in_namespace
@@ -81,10 +87,11 @@ else:
             "cpu_topology": ["Core", "CorePlacement", "cores", "place"],
             "embedded_kv": ["EmbeddedKv"],
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
-            "guest_command": ["GuestShape"],
+            "guest_command": ["LINK", "LISTENS", "GuestShape"],
             "guest_parts": ["GuestParts", "guest_parts"],
             "guest_probe": ["guest_kind"],
-            "guest_samples": ["merge_samples", "ticks_busy"],
+            "guest_programs": ["folder_files", "program_files"],
+            "guest_samples": ["GuestSamples", "merge_guests", "merge_samples", "ticks_busy"],
             "worker_in_guest": ["GuestWorker", "guest_worker"],
             "namespaces": ["in_namespace"],
             "owned_folder": ["make_owned_folder", "owned_folder", "owner_of", "stale_folders"],

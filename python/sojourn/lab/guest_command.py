@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ LEAST_MIB, MOST_MIB = 128, 65_536
 # It opens no program, takes no right and forks nothing: what breaks out of a guest finds little (qemu(1), -sandbox).
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny"
 NOBODY = "65534"
+LISTENS = "listens"
+LINK = "link"  # the name of the socket
 NO_OFFLOADS = ",csum=off,gso=off,guest_csum=off" + "".join(
     f",{of}_{what}=off" for of in ("host", "guest") for what in ("tso4", "tso6")
 )
@@ -24,7 +27,9 @@ NO_OFFLOADS = ",csum=off,gso=off,guest_csum=off" + "".join(
 class GuestShape:
     """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
     `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network.
-    `offloads`: the NIC takes a whole answer and splits and sums its packets; without, the guest does, and each packet crosses alone."""
+    `offloads`: the NIC takes a whole answer and splits and sums its packets; without, the guest does, and each packet crosses alone.
+    `link`: one more NIC, whose packets go
+    to one other guest alone: `LISTENS`, or the socket `link` beside the image of the guest that listens."""
 
     cpus: int = 1
     memory_mib: int = 256
@@ -32,6 +37,7 @@ class GuestShape:
     guest_port: int = 80
     queues: int = 0
     offloads: bool = True
+    link: str | None = None
 
     def check(self, way: str) -> None:
         """InputError for what no guest of this way has."""
@@ -46,6 +52,8 @@ class GuestShape:
             raise InputError(
                 f"{self.queues} queues of a NIC", WHAT, "give 0, or 1 to the number of CPUs of a guest of QEMU"
             )
+        if way == UML and self.link:
+            raise InputError("a link", WHAT, "take a guest of QEMU: kvm or tcg")
         if not 0 <= len(self.ports) <= MOST_NICS:
             raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
 
@@ -83,7 +91,7 @@ def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[s
     for number, port in enumerate(shape.ports, 1):
         *net, device = _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)
         words += [*net, device if shape.offloads else device + NO_OFFLOADS]
-    return words
+    return [*words, *_link(shape.link, image)]
 
 
 def _nic(number: int, port: int | None, guest_port: int) -> list[str]:
@@ -91,6 +99,17 @@ def _nic(number: int, port: int | None, guest_port: int) -> list[str]:
     net = f"user,id=nic{number},restrict=on,net=10.0.{number}.0/24,host=10.0.{number}.2,dns=10.0.{number}.3"
     net += f",hostfwd=tcp:127.0.0.1:{port}-10.0.{number}.15:{guest_port}" if port else ""
     return ["-netdev", net, "-device", f"virtio-net-pci,netdev=nic{number},mac=52:54:00:00:00:{number:02x}"]
+
+
+def _link(link: str | None, image: Path) -> list[str]:
+    """A NIC on a socket of the host between two guests; no right is needed for it, and nobody else is on it."""
+    if link is None:
+        return []
+    listens = link == LISTENS
+    address = {"type": "unix", "path": str(image.parent / LINK) if listens else link}
+    net = {"type": "stream", "id": "link", "server": listens, "addr": address}
+    device = f"virtio-net-pci,netdev=link,mac=52:54:00:00:01:{1 if listens else 2:02x}"
+    return ["-netdev", json.dumps(net), "-device", device]
 
 
 def _lab_nic(number: int, queues: int) -> list[str]:

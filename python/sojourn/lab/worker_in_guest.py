@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +86,11 @@ class GuestWorker:
         """As `cpu_s`, the time for which it could have run and had no core."""
         return thread_cpu_s(self.guest.pid, field=WAITED)
 
+    def move(self, cores: Sequence[int]) -> None:
+        """Puts its virtual CPUs on other cores of the host, one each."""
+        pin(self.guest.pid, cores)
+        self.cores = cores
+
     def stop(self) -> Any:
         """Ends the service in good order; its own summary."""
         if self._summary is None:
@@ -113,12 +118,16 @@ def guest_worker(
     *,
     cores: Sequence[int],
     interrupt_cores: Sequence[int],
+    setup: str = "",
+    more_files: Mapping[str, tuple[bytes, int]] | None = None,
+    real_time: bool = True,
     interval_s: float = 0.1,
     ready_s: float = 120.0,
 ) -> Iterator[GuestWorker]:
     """A guest in which the worker `call` ("module:function") runs with `config` and has said that it is ready. `cores`: of the host,
     one for each virtual CPU; `interrupt_cores`: the virtual CPU of each NIC's interrupts; of its second queue the
-    next one, and so on.
+    next one, and so on. `setup`: what the guest's shell does first. `more_files`: path without a leading / → content and mode. `real_time`:
+    priority on the host, where it can be had.
 
     Raises:
         InputError: no such guest. LabError: it cannot be had, or did not become ready.
@@ -132,19 +141,22 @@ def guest_worker(
         for k, core in enumerate(interrupt_cores)
     ]
     told = {"path": path, "call": call, "config": config, "nics": nics, "interval_s": interval_s}
-    files |= {"guest.json": (json.dumps(told).encode(), 0o644)}
-    with guest(parts, way, shape, script(len(nics)), files, ready_s, PORTS) as booted, _control(booted) as control:
+    files |= {**(more_files or {}), "guest.json": (json.dumps(told).encode(), 0o644)}
+    with (
+        guest(parts, way, shape, script(len(nics), setup), files, ready_s, PORTS) as booted,
+        _control(booted) as control,
+    ):
         pin(booted.pid, cores)
         # two virtual CPUs of one core would wait for each other: the one that runs does not let go
-        first = len(set(cores)) >= shape.cpus and put_first(booted.pid)
+        first = real_time and len(set(cores)) >= shape.cpus and put_first(booted.pid)
         yield GuestWorker(booted, booted.console.parent / "samples", cores, first, control)
 
 
-def script(nics: int) -> str:
-    """What the guest's shell does: its NICs, then our program, which says `ready`."""
+def script(nics: int, setup: str = "") -> str:
+    """What the guest's shell does: its NICs, `setup`, then our program, which says `ready`."""
     up = "".join(f"$b ifconfig eth{k} {address(k + 1)} netmask 255.255.255.0 up\n" for k in range(nics))
     begin = "$b ifconfig lo 127.0.0.1 up\nexport PYTHONDONTWRITEBYTECODE=1\nulimit -n 65536\n"
-    return f"{up}{begin}{interpreter()} -S -E {guest_main.__file__}\ntell ended\n$b poweroff -f\n"
+    return f"{up}{begin}{setup}{interpreter()} -S -E {guest_main.__file__}\ntell ended\n$b poweroff -f\n"
 
 
 @contextmanager

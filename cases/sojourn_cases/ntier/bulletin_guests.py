@@ -1,0 +1,203 @@
+"""The bulletin board in two guests beside each other: the application in one (`front`), PostgreSQL in the other (`database`).
+
+A guest is a virtual machine with CPUs of its own; `placement` says on which cores of the host these run. The client is on the host, before
+all others. Guests stay while their own factors do; what is moved between runs is their virtual CPUs. A run has the counters of both
+kernels and of the host on one clock: `guest_account.py` says whose CPU time is whose.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sojourn.errors import InputError
+from sojourn.lab import cores as all_cores
+from sojourn.lab import guest_kind, guest_parts, why_not_namespaces
+from sojourn.load import mix_of, session_load
+from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.runs import MeasuredResource, RunFolder, add_resources
+from sojourn.study import Factor, Point, System, Value
+from sojourn_cases.common.postgres_programs import programs, runs_as
+from sojourn_cases.ntier.bulletin_board import BulletinLoad
+from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
+from sojourn_cases.ntier.bulletin_database import TableSizes
+from sojourn_cases.ntier.guest_account import GUESTS, account_rows, cores_of
+from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTiers
+
+MOST_CPUS = 4
+SETTLES_S = 3.0
+SHARED, APART = "shared", "apart"
+KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
+PLACE = "[system]"
+
+
+class BulletinGuestOptions(BaseModel):
+    """`[system]` of kind `bulletin-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for
+    the application. `network`: of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
+    `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["bulletin-guests"] = "bulletin-guests"
+    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    network: str = Field(default="auto", pattern="^(auto|user|lab)$")
+    memory_mib: int = Field(default=384, ge=256, le=65_536)
+    database_memory_mib: int = Field(default=768, ge=512, le=65_536)
+    port: int = Field(default=18080, ge=1, le=65_535)
+    scale: float = Field(default=0.002, ge=0.001, le=1)
+    data_seed: int = Field(default=1, ge=0)
+    database_settings: dict[str, str] = Field(default_factory=dict)
+
+
+class BulletinGuestSystem(System):
+    """The bulletin board in two guests."""
+
+    options_type: ClassVar[type[BaseModel]] = BulletinGuestOptions
+    load_type: ClassVar[type[BaseModel]] = BulletinLoad
+    alone: ClassVar[bool] = True
+
+    def __init__(self, options: BulletinGuestOptions, load: BulletinLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
+        TableSizes.of(options.scale)
+
+    @property
+    def factors(self) -> dict[str, Factor]:
+        """`cpus`: virtual ones of each guest; `placement`: both guests on the same cores of the host, or each on its own."""
+        return {
+            "cpus": Factor(default=1, low=1, high=MOST_CPUS),
+            "placement": Factor(default=SHARED, values=(SHARED, APART)),
+            "mix": Factor(default=self.load.mix),
+            **self.load.factors(),
+            "workers": Factor(default=16, low=1, high=1024),
+            "pool": Factor(default=16, low=1, high=200),
+            "page_work_s": Factor(default=0.0, low=0.0, high=1.0),
+        }
+
+    def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
+        found = self.load.settled(self.factors, given, place)
+        if "users" not in found:
+            raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "set users: sessions are a closed loop")
+        mix_of(self.load.mix_file(str(found["mix"]), self.base_folder))
+        return found
+
+    def why_not(self, factors: Mapping[str, Value]) -> str:
+        needs = int(factors["cpus"]) * (2 if factors["placement"] == APART else 1)
+        here = len(all_cores())
+        return "" if needs <= here else f"placement {factors['placement']} needs {needs} cores; this machine has {here}"
+
+    @cached_property
+    def in_lab(self) -> bool:
+        """Whether the client reaches the first guest on a network of the lab."""
+        asked = self.options.network
+        return asked == "lab" or (asked == "auto" and not why_not_namespaces())
+
+    @property
+    def url(self) -> str:
+        return f"http://10.0.1.15:{FRONT_PORT}/" if self.in_lab else f"http://127.0.0.1:{self.options.port}/"
+
+    @property
+    def resources(self) -> dict[str, MeasuredResource | None]:
+        return dict.fromkeys(GUESTS)
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        yield None
+
+    @contextmanager
+    def open(self, place: None) -> Iterator[BulletinGuestSession]:
+        """Loads the database, once.
+
+        Raises:
+            LabError: no such guest, or PostgreSQL is not installed.
+        """
+        parts = guest_parts()
+        way = guest_kind(parts) if self.options.guest == "auto" else self.options.guest
+        parts.check(way)
+        programs(runs_as(), "a study without guests")
+        with bulletin_cluster(self.options.scale, self.options.data_seed) as cluster, ExitStack() as stack:
+            yield BulletinGuestSession(self, way, cluster, stack)
+
+
+def host_cores(placement: str, cpus: int, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """The host's core of each virtual CPU of each guest: the first `cpus`, for both (`shared`), or the next ones for the second."""
+    front = tuple(available[:cpus])
+    return {GUESTS[0]: front, GUESTS[1]: front if placement == SHARED else tuple(available[cpus : 2 * cpus])}
+
+
+@dataclass
+class BulletinGuestSession:
+    """Runs points, each on guests of its configuration."""
+
+    system: BulletinGuestSystem
+    way: str
+    cluster: BulletinCluster
+    _stack: ExitStack
+    _kept: dict[str, Value] = field(default_factory=dict)
+    _running: GuestTiers | None = None
+
+    def conditions(self, point: Point) -> dict[str, Any]:
+        said = self.system.options.model_dump(exclude={"kind"})
+        about = {"system": said, "place": self.way, "database": self.cluster.version, "rows": dict(self.cluster.rows)}
+        return {"load": self._load(point, 0), "machine": machine(), "conditions": about}
+
+    def run(self, point: Point, out: Path, seed: int) -> RunFolder:
+        available = [core.number for core in all_cores()]
+        cpus = int(point.factors["cpus"])
+        placed = host_cores(str(point.factors["placement"]), cpus, available)
+        tiers = self._tiers(point, placed)
+        used = {core for own in placed.values() for core in own}
+        client = [core for core in available if core not in used] or available[-1:]
+        about = {
+            "lab": {
+                "kind": "guests", "way": self.way, "host_cores": {name: list(own) for name, own in placed.items()},
+                "guest_cores": {name: list(cores_of(name, cpus)) for name in GUESTS}, "client_cores": client,
+                "network": "lab" if tiers.network else "user",
+            },
+            "conditions": self.conditions(point)["conditions"],
+        }  # fmt: skip
+        around = RunEnvironment(tiers.network, pids=tiers.pids, client_cores=tuple(client), manifest=about)
+        counted = CountedGuests(tiers, out)
+        folder = execute(
+            out, self._load(point, seed), what=point.record(seed), around=around, service=counted,
+            interval_s=self.system.load.every_s,
+        )  # fmt: skip
+        groups = {name: MeasuredResource(float(cpus), cores=cores_of(name, cpus)) for name in GUESTS}
+        add_resources(folder, groups, point.factors, account_rows(folder, cpus))
+        return folder
+
+    def _tiers(self, point: Point, placed: Mapping[str, tuple[int, ...]]) -> GuestTiers:
+        wanted = {name: point.factors.get(name, self.system.factors[name].default) for name in KEPT}
+        if self._running is None or wanted != self._kept:
+            self._running = None
+            self._stack.close()  # one pair at a time
+            started = self._started(wanted, placed)
+            self._running, self._kept = self._stack.enter_context(started), wanted
+            time.sleep(SETTLES_S)
+        self._running.move(placed)
+        return self._running
+
+    def _started(
+        self, wanted: Mapping[str, Any], placed: Mapping[str, tuple[int, ...]]
+    ) -> AbstractContextManager[GuestTiers]:
+        o = self.system.options
+        return GuestTiers.started(
+            self.way, self.cluster, placed, cpus=int(wanted["cpus"]), memory_mib=(o.memory_mib, o.database_memory_mib),
+            port=None if self.system.in_lab else o.port, workers=int(wanted["workers"]), pool=int(wanted["pool"]),
+            page_work_s=float(wanted["page_work_s"]), settings=o.database_settings, interval_s=self.system.load.every_s,
+        )  # fmt: skip
+
+    def _load(self, point: Point, seed: int) -> dict[str, Any]:
+        load, factors = self.system.load, point.factors
+        config = session_load(
+            self.system.url, users=int(factors["users"]), think_s=float(factors["think_s"]),
+            mix=load.mix_file(str(factors["mix"]), self.system.base_folder),
+            duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
+        )  # fmt: skip
+        return {**config, "realtime": True}
