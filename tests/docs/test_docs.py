@@ -25,6 +25,7 @@ from sojourn.table import Metrics
 from sojourn_cases.kv.middleware import KvLoad, KvOptions
 from sojourn_cases.messages.message_service import MessagesLoad, MessagesOptions
 from sojourn_cases.ntier.bulletin_guests import BulletinGuestOptions
+from sojourn_cases.storage.storage_guests import StorageGuestsOptions
 from sojourn_cases.web.web_guest import WebGuestOptions
 from sojourn_cases.web.web_shop import LabOptions, WebLoad, WebSystemOptions
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions
@@ -48,6 +49,7 @@ STUDY_PARTS: dict[str, type[BaseModel]] = {
     "System `web-virtual`": WebVirtualOptions,
     "System `web-guest`": WebGuestOptions,
     "System `bulletin-guests`": BulletinGuestOptions,
+    "System `storage-guests`": StorageGuestsOptions,
     "System `kv`": KvOptions,
     "Load of `kv`": KvLoad,
     "System `messages`": MessagesOptions,

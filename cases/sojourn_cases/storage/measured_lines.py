@@ -25,18 +25,23 @@ def measured_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
     runs = _with_work(runs)
     busy = loaded(runs)
     yield from _parts(busy, background_of(runs).cores)
-    yield from _latency(busy)
+    yield from latency_lines(busy)
     yield from _repeats(runs, busy)
     yield from _by_meter(runs)
     yield from _by_distance(runs)
-    if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
-        yield f"{aside} runs were disturbed: set aside and repeated"
-    if marked := runs.height - unmarked(runs).height:
-        yield f"{marked} runs are marked and not used for the effects: saturated, failed, or disturbed each time"
+    yield from marked_lines(runs, folder)
     if "meter" in runs.columns and (runs["meter"] == "ticks").any():
         yield "CPU time is counted by ticks here, because no control group has cpu.idle: work between ticks and in interrupts is missed"
     if "server" in runs.columns and (runs["server"] == EMBEDDED).any():
         yield "one path uses sojourn's own server: its figures do not apply to any product"
+
+
+def marked_lines(runs: pl.DataFrame, folder: Path) -> Iterator[str]:
+    """How many runs were repeated, and how many do not count."""
+    if aside := len(list((folder / DISTURBED).glob("*/manifest.json"))):
+        yield f"{aside} runs were disturbed: set aside and repeated"
+    if marked := runs.height - unmarked(runs).height:
+        yield f"{marked} runs are marked and not used for the effects: saturated, failed, or disturbed each time"
 
 
 def _with_work(runs: pl.DataFrame) -> pl.DataFrame:
@@ -62,7 +67,8 @@ def _parts(busy: pl.DataFrame, background: float) -> Iterator[str]:
         yield f"{path}, us per I/O by who used it: {told}, not attributed {rest:.1f}"
 
 
-def _latency(busy: pl.DataFrame) -> Iterator[str]:
+def latency_lines(busy: pl.DataFrame) -> Iterator[str]:
+    """Of runs with a load, by path and IOPS; nothing where it is not known."""
     if "latency_s" not in busy.columns or "p99_s" not in busy.columns:
         return
     by = busy.group_by("path", "iops").agg(pl.col("latency_s").median(), pl.col("p99_s").median()).sort("path", "iops")

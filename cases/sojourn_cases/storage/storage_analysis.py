@@ -50,7 +50,7 @@ def storage_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[
     lines, sections, warn = list[str](), list[Section](), False
     if section in runs["section"]:
         lines += [*_cost_lines(design), *measured_lines(design, found.folder)]
-        sections += [_cpu(design), *_effects(design, lines)]
+        sections += [_cpu(design), *effect_sections(design, lines)]
     for fault in run_faults(design):
         warn = True
         lines.append(f"{fault.name}: {fault.seen}; {fault.remedy}")
@@ -65,7 +65,7 @@ def _cpu(design: pl.DataFrame) -> Section:
     return Section("CPU", "", (*cpu_figures(design), balance_figure(items), levels_figure(items)))
 
 
-def _effects(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]:
+def effect_sections(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]:
     """Figures of the effects; what they come to is added to `lines`."""
     try:
         effects = storage_effects(design)
@@ -113,7 +113,7 @@ def _begun(run: RunFolder) -> tuple[str, float]:
 def _cost_lines(runs: pl.DataFrame) -> Iterator[str]:
     costs = cost_per_io(runs)
     for cost in costs:
-        yield f"{cost.path}: {_us(cost)} us an I/O, {cost.per_core:.0f} I/Os per core"
+        yield f"{cost.path}: {us_per_io(cost)} us an I/O, {cost.per_core:.0f} I/Os per core"
         # from the least level to the greatest: twice the half difference
         told = [f"{name} {2e6 * q:+.1f} ± {2e6 * half:.1f}" for name, (q, half) in (cost.by_factor or {}).items()]
         if told:
@@ -122,7 +122,8 @@ def _cost_lines(runs: pl.DataFrame) -> Iterator[str]:
         yield f"ratio of the paths: {found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})"
 
 
-def _us(cost: CpuCostPerIo) -> str:
+def us_per_io(cost: CpuCostPerIo) -> str:
+    """In us, with the half-width of its interval."""
     us = f"{1e6 * cost.seconds:.1f}"
     return us if cost.high is None else f"{us} ± {1e6 * (cost.high - cost.seconds):.1f}"
 

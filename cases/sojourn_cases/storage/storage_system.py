@@ -198,21 +198,26 @@ class StorageSession:
 
     def _reasons(self, used: WindowCpu, server: PathServer | None, folder: RunFolder) -> Iterator[tuple[str, str]]:
         """Verdicts with their reasons, of what is read beside the load."""
-        if used.foreign_cores > FOREIGN:
-            names = ", ".join(f"{name} {cores:.3f}" for name, cores in used.strangers)
-            yield (
-                DISTURBED,
-                f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again",
-            )
-        most_steal = STOLEN + STEAL_TICK_S / used.window_s
-        if used.steal > most_steal:
-            yield (
-                DISTURBED,
-                f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {most_steal:.1%}; run again",
-            )
+        yield from disturbances(used)
         died = (folder.manifest.get("service") or {}).get("died")
         if server is not None and died is not None:
             yield FAILED, f"{server.kind} ended during the run: {died}"
+
+
+def disturbances(used: WindowCpu) -> Iterator[tuple[str, str]]:
+    """The verdict `DISTURBED` with its reasons: strangers, and time that the host took."""
+    if used.foreign_cores > FOREIGN:
+        names = ", ".join(f"{name} {cores:.3f}" for name, cores in used.strangers)
+        yield (
+            DISTURBED,
+            f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again",
+        )
+    most_steal = STOLEN + STEAL_TICK_S / used.window_s
+    if used.steal > most_steal:
+        yield (
+            DISTURBED,
+            f"disturbed: the hypervisor took {used.steal:.1%} of the machine; at most {most_steal:.1%}; run again",
+        )
 
 
 def assessed(folder: RunFolder) -> Iterator[tuple[str, str]]:

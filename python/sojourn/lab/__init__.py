@@ -1,6 +1,6 @@
 """What a service, a load and a study run on: processes, hosts, cores, control groups, disks, each removed at the end.
 
-Map: `backends` where a study runs · `worker_process`, `worker_main` what runs in a process of its own, `embedded_kv`, `waiting_service`
+Map: `backends` where a study runs · `worker_process`, `worker_main` what runs in a process of its own, `load_here` in this one, `embedded_kv`, `waiting_service`
 two such servers · `supervisor` a user's own program, `readiness` when it is ready, `capped_log` what it prints · `process_tree` whose
 children processes are · `cleanup_registry`, `owned_folder` what a killed start left · `cpu_topology`, `machine_topology`,
 `topology_probe` the cores, `core_placement`, `cpu_affinity` who runs on which, `service_placement` of a service that runs already ·
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sojourn.lab.guest_command import LINK as LINK
     from sojourn.lab.guest_command import LISTENS as LISTENS
     from sojourn.lab.guest_command import GuestShape as GuestShape
+    from sojourn.lab.guest_image import lacking_modules as lacking_modules
     from sojourn.lab.guest_parts import GuestParts as GuestParts
     from sojourn.lab.guest_parts import guest_parts as guest_parts
     from sojourn.lab.guest_probe import guest_kind as guest_kind
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from sojourn.lab.guest_samples import merge_guests as merge_guests
     from sojourn.lab.guest_samples import merge_samples as merge_samples
     from sojourn.lab.guest_samples import ticks_busy as ticks_busy
+    from sojourn.lab.load_here import load_blocks as load_blocks
     from sojourn.lab.namespaces import in_namespace as in_namespace
     from sojourn.lab.owned_folder import make_owned_folder as make_owned_folder
     from sojourn.lab.owned_folder import owned_folder as owned_folder
@@ -88,11 +90,13 @@ else:
             "embedded_kv": ["EmbeddedKv"],
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
             "guest_command": ["LINK", "LISTENS", "GuestShape"],
+            "guest_image": ["lacking_modules"],
             "guest_parts": ["GuestParts", "guest_parts"],
             "guest_probe": ["guest_kind"],
             "guest_programs": ["folder_files", "program_files"],
             "guest_samples": ["GuestSamples", "merge_guests", "merge_samples", "ticks_busy"],
             "worker_in_guest": ["GuestWorker", "guest_worker"],
+            "load_here": ["load_blocks"],
             "namespaces": ["in_namespace"],
             "owned_folder": ["make_owned_folder", "owned_folder", "owner_of", "stale_folders"],
             "process_tree": ["GONE_S", "alive", "children", "how_ended", "send", "wait_until"],

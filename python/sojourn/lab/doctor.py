@@ -13,7 +13,9 @@ from sojourn.lab.cgroups import CpuShareCgroup
 from sojourn.lab.cleanup_registry import CleanupRegistry
 from sojourn.lab.cpu_topology import cores
 from sojourn.lab.emulated_network import EmulatedNetwork
+from sojourn.lab.guest_image import NFS, lacking_modules
 from sojourn.lab.guest_parts import TCG, UML, WAYS, GuestParts, guest_parts
+from sojourn.lab.loop_disk import SEARCHED
 from sojourn.lab.namespaces import make_namespace
 from sojourn.lab.real_time import GRANT, real_time
 from sojourn.lab.slow_disk import LEAST_BYTES, slow_disk
@@ -54,6 +56,7 @@ def all_checks() -> list[AbilityCheck]:
         _tried("real-time client", real_time, "sending on time under load", f"{GRANT} grants it"),
         *_facts(),
         guest_packages(guest_parts()),
+        guest_nfs(guest_parts()),
     ]
 
 
@@ -63,6 +66,14 @@ def guest_packages(parts: GuestParts) -> AbilityCheck:
     lacking = f"without {', '.join(parts.missing(TCG))}; or {', '.join(parts.missing(UML))}"
     return AbilityCheck("guests", bool(kinds), ", ".join(kinds) or lacking, "lab vm only (an option)",
           "apt-get install --no-install-recommends " + " ".join(parts.missing(TCG)))  # fmt: skip
+
+
+def guest_nfs(parts: GuestParts) -> AbilityCheck:
+    """Whether guests of QEMU can have NFS between them; nothing is booted."""
+    lacks = [*lacking_modules(parts, NFS), *([] if shutil.which("mkfs.ext4", path=SEARCHED) else ["mkfs.ext4"])]
+    found = f"without {', '.join(lacks)}" if lacks else "client and server in the kernel of guests"
+    return AbilityCheck("NFS in guests", not lacks, found, "studies/storage-vm only (an option)",
+          "apt-get install --no-install-recommends linux-image-cloud-amd64 e2fsprogs")  # fmt: skip
 
 
 def _tried(name: str, attempt: Callable[[], str], needed_for: str, remedy: str) -> AbilityCheck:

@@ -9,7 +9,7 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,7 @@ def guest(
     files: Mapping[str, tuple[bytes, int]] | None = None,
     ready_s: float = READY_S,
     ports: Mapping[str, str] | None = None,
+    modules: Sequence[str] | None = None,
 ) -> Iterator[Guest]:
     """A guest that has said that it is ready, for as long as the block lasts.
 
@@ -88,7 +89,7 @@ def guest(
             make_namespace(registry, namespace)
         with _folder(way) as folder:
             with _room():
-                (folder / IMAGE).write_bytes(image(parts, way, script, files))
+                (folder / IMAGE).write_bytes(image(parts, way, script, files, modules))
             with _running(parts, way, shape, folder, token, ready_s, ports or {}, namespace) as made:
                 yield made
     finally:

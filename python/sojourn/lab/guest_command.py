@@ -28,8 +28,8 @@ class GuestShape:
     """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
     `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network.
     `offloads`: the NIC takes a whole answer and splits and sums its packets; without, the guest does, and each packet crosses alone.
-    `link`: one more NIC, whose packets go
-    to one other guest alone: `LISTENS`, or the socket `link` beside the image of the guest that listens."""
+    `disks`: raw images of the host, each a virtio-blk device (vda, vdb …) past the host's page cache. `link`: one more NIC, whose
+    packets go to one other guest alone: `LISTENS`, or the socket `LINK` beside the console of the guest that listens."""
 
     cpus: int = 1
     memory_mib: int = 256
@@ -37,6 +37,7 @@ class GuestShape:
     guest_port: int = 80
     queues: int = 0
     offloads: bool = True
+    disks: Sequence[str] = ()
     link: str | None = None
 
     def check(self, way: str) -> None:
@@ -52,8 +53,8 @@ class GuestShape:
             raise InputError(
                 f"{self.queues} queues of a NIC", WHAT, "give 0, or 1 to the number of CPUs of a guest of QEMU"
             )
-        if way == UML and self.link:
-            raise InputError("a link", WHAT, "take a guest of QEMU: kvm or tcg")
+        if way == UML and (self.disks or self.link):
+            raise InputError("a disk or a link", WHAT, "take a guest of QEMU: kvm or tcg")
         if not 0 <= len(self.ports) <= MOST_NICS:
             raise InputError(f"{len(self.ports)} NICs", WHAT, f"give 0 to {MOST_NICS}")
 
@@ -91,7 +92,7 @@ def _qemu(parts: GuestParts, way: str, shape: GuestShape, image: Path) -> list[s
     for number, port in enumerate(shape.ports, 1):
         *net, device = _lab_nic(number, shape.queues) if shape.queues else _nic(number, port, shape.guest_port)
         words += [*net, device if shape.offloads else device + NO_OFFLOADS]
-    return [*words, *_link(shape.link, image)]
+    return [*words, *_link(shape.link, image), *(word for k, disk in enumerate(shape.disks) for word in _disk(k, disk))]
 
 
 def _nic(number: int, port: int | None, guest_port: int) -> list[str]:
@@ -110,6 +111,13 @@ def _link(link: str | None, image: Path) -> list[str]:
     net = {"type": "stream", "id": "link", "server": listens, "addr": address}
     device = f"virtio-net-pci,netdev=link,mac=52:54:00:00:01:{1 if listens else 2:02x}"
     return ["-netdev", json.dumps(net), "-device", device]
+
+
+def _disk(number: int, path: str) -> list[str]:
+    """Flushes are left out: each write of the guest is on the host's disk or in its device when it ends, as on an array with a battery."""
+    file = {"driver": "file", "filename": path, "aio": "native", "cache": {"direct": True, "no-flush": True}}
+    node = {"driver": "raw", "node-name": f"disk{number}", "cache": {"direct": True, "no-flush": True}, "file": file}
+    return ["-blockdev", json.dumps(node), "-device", f"virtio-blk-pci,drive=disk{number}"]
 
 
 def _lab_nic(number: int, queues: int) -> list[str]:

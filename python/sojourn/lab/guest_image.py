@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import lzma
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sojourn.errors import LabError
@@ -81,17 +81,29 @@ def _module(path: Path) -> bytes:
     return content
 
 
+def lacking_modules(parts: GuestParts, wanted: Iterable[str]) -> list[str]:
+    """Of these modules those that the kernel of a guest of QEMU has neither as a module nor built in."""
+    if parts.modules is None:
+        return list(wanted)
+    names = [name for name in ("modules.dep", "modules.builtin") if (parts.modules / name).is_file()]
+    lines = [line for name in names for line in (parts.modules / name).read_text().splitlines()]
+    there = {Path(line.partition(":")[0]).name.partition(".")[0].replace("-", "_") for line in lines}
+    return [name for name in wanted if name not in there]
+
+
 def image(
-    parts: GuestParts, way: str, script: str = PROBE, files: Mapping[str, tuple[bytes, int]] | None = None
+    parts: GuestParts,
+    way: str,
+    script: str = PROBE,
+    files: Mapping[str, tuple[bytes, int]] | None = None,
+    modules: Sequence[str] | None = None,
 ) -> bytes:
-    """The initramfs of a guest of this way, packed: busybox, the modules that it needs, `files`, and START with `script` as /init."""
+    """The initramfs of a guest of this way, packed: busybox, the modules that it needs, `files`, and START with `script` as /init.
+    `modules`: of the kernel, by name, beside those of virtio; by default those of NFS where it has no `files`."""
     folder = parts.uml_modules if way == UML else parts.modules
     assert parts.busybox
-    order = (
-        load_order((folder / "modules.dep").read_text(), [*(() if way == UML else VIRTIO), *(() if files else NFS)])
-        if folder
-        else []
-    )
+    more = (() if files else NFS) if modules is None else modules
+    order = load_order((folder / "modules.dep").read_text(), [*(() if way == UML else VIRTIO), *more]) if folder else []
     unpacked = {f"modules.d/{Path(path).name.removesuffix('.xz')}": path for path in order}
     content = {
         "init": ((START + script).encode(), 0o755),

@@ -1,9 +1,10 @@
 """The first program of a guest that serves: a worker and a collector, each a process, and a line of orders from the host.
 
 It runs inside, with this machine's own Python copied there (guest_python.py). `/guest.json` says what: `path` (of modules), `call`
-("module:function" of a worker), `config`, `nics` (of each its name and the core of each queue's interrupts), `interval_s`.
+("module:function" of a worker, or null), `config`, `answers` ("module:function", or null), `nics` (of each its name and the core of
+each queue's interrupts), `interval_s`.
 An order is a line on the port `sojourn.control`, answered by one: `clock` by CLOCK_MONOTONIC here, `interrupts` by /proc/interrupts,
-`stop` by the worker's summary.
+`do JSON` by what `answers` says to that object, or by what went wrong as `error`, `stop` by the worker's summary.
 """
 
 from __future__ import annotations
@@ -55,10 +56,11 @@ def main(config_file: str = CONFIG) -> None:
     lines = steer(config["nics"])
     orders = open(port(CONTROL), "r+b", buffering=0)  # noqa: SIM115
     collect = {"out": port(SAMPLES), "interval_s": config["interval_s"], "disks": False}
-    children = [
-        _child(lambda: _serve(config)),
-        _child(lambda: _told(_native, lambda: _native.collect_host(json.dumps(collect)))),
-    ]
+    answers = _function(config["answers"]) if config.get("answers") else None
+    children = [_child(lambda: _serve(config))] if config["call"] else []
+    children.append(_child(lambda: _told(_native, lambda: _native.collect_host(json.dumps(collect)))))
+    if not children[1:]:
+        print("sojourn: ready {}", flush=True)
     buffered = b""
     while not _failed(children):
         if not select.select([orders], [], [], LOOK_S)[0]:
@@ -69,7 +71,7 @@ def main(config_file: str = CONFIG) -> None:
         buffered += data
         while b"\n" in buffered:
             order, _, buffered = buffered.partition(b"\n")
-            orders.write(_answer(order.decode(), children, lines).encode() + b"\n")
+            _write(orders.fileno(), _answer(order.decode(), children, lines, answers).encode() + b"\n")
 
 
 def _failed(children: list[int]) -> bool:
@@ -100,12 +102,27 @@ def _serve(config: dict[str, Any]) -> None:
     def emit(event: str, **fields: Any) -> None:
         print(f"sojourn: {event} {json.dumps(fields)}", flush=True)
 
-    module, _, name = config["call"].partition(":")
+    SUMMARY.write_text(json.dumps(_function(config["call"])(config["config"], emit)))
+
+
+def _function(call: str) -> Any:
+    module, _, name = call.partition(":")
     __import__(module)
-    SUMMARY.write_text(json.dumps(getattr(sys.modules[module], name)(config["config"], emit)))
+    return getattr(sys.modules[module], name)
 
 
-def _answer(order: str, children: list[int], lines: dict[str, list[int]]) -> str:
+def _write(port: int, data: bytes) -> None:
+    """All of it: the kernel takes some at a time."""
+    while data:
+        data = data[os.write(port, data) :]
+
+
+def _answer(order: str, children: list[int], lines: dict[str, list[int]], answers: Any) -> str:
+    if order.startswith("do ") and answers:
+        try:
+            return json.dumps(answers(json.loads(order[3:])))
+        except Exception as error:
+            return json.dumps({"error": f"{type(error).__name__}: {error}"})
     if order == "clock":
         return repr(time.monotonic())
     if order == "interrupts":

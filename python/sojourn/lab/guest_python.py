@@ -43,13 +43,21 @@ def python_files(modules: list[str]) -> tuple[dict[str, tuple[bytes, int]], list
     if Path(LINKER).exists():
         files[LINKER] = Path(LINKER)
     for library in [path for path in files if "/lib/x86_64-linux-gnu/" in path]:
-        files[f"/lib/x86_64-linux-gnu/{Path(library).name}"] = Path(library)  # where the linker looks
+        for name in names_of(Path(library)):
+            files[f"/lib/x86_64-linux-gnu/{name}"] = Path(library)  # where the linker looks
     files[guest_main.__file__] = Path(guest_main.__file__)
     packed = {
         path.lstrip("/"): (file.read_bytes(), 0o755 if os.access(file, os.X_OK) else 0o644)
         for path, file in files.items()
     }
     return packed, found["path"]
+
+
+def names_of(library: Path) -> set[str]:
+    """Its own name, and those of the links to it beside it: programs ask for libz.so.1, and mapped is libz.so.1.2.13."""
+    stem = library.name.partition(".so")[0]
+    links = library.parent.glob(f"{stem}.so*")
+    return {library.name, *(link.name for link in links if link.resolve() == library.resolve())}
 
 
 def interpreter() -> str:

@@ -44,12 +44,13 @@ class GuestWorker:
     _socket: socket.socket
     _summary: Any = field(default=None)
 
-    def ask(self, order: str) -> Any:
-        """An answer of the guest.
+    def ask(self, order: str, limit_s: float = ANSWER_S) -> Any:
+        """An answer of the guest, within `limit_s`.
 
         Raises:
             LabError: it does not answer: it is frozen, or gone.
         """
+        self._socket.settimeout(limit_s)
         try:
             self._socket.sendall(order.encode() + b"\n")
             answer = b""
@@ -61,6 +62,17 @@ class GuestWorker:
         except OSError as error:
             raise LabError(f"the guest does not answer: {error}", WHAT, "start it again") from None
         return json.loads(answer)
+
+    def do(self, what: dict[str, Any], limit_s: float = ANSWER_S) -> Any:
+        """What the guest's `answers` makes of `what`.
+
+        Raises:
+            LabError: it does not answer, or failed there.
+        """
+        answer = self.ask(f"do {json.dumps(what)}", limit_s)
+        if isinstance(answer, dict) and "error" in answer:
+            raise LabError(str(answer["error"]), "in the guest", "see what it says")
+        return answer
 
     def clock_offset_s(self) -> tuple[float, float]:
         """What to add to times of the guest to have CLOCK_MONOTONIC of the host, and by how much that can be wrong: of some questions
@@ -113,7 +125,7 @@ def guest_worker(
     parts: GuestParts,
     way: str,
     shape: GuestShape,
-    call: str,
+    call: str | None,
     config: dict[str, Any],
     *,
     cores: Sequence[int],
@@ -121,32 +133,37 @@ def guest_worker(
     setup: str = "",
     more_files: Mapping[str, tuple[bytes, int]] | None = None,
     real_time: bool = True,
+    other_cores: Sequence[int] | None = None,
+    modules: Sequence[str] | None = None,
+    answers: str | None = None,
     interval_s: float = 0.1,
     ready_s: float = 120.0,
 ) -> Iterator[GuestWorker]:
     """A guest in which the worker `call` ("module:function") runs with `config` and has said that it is ready. `cores`: of the host,
     one for each virtual CPU; `interrupt_cores`: the virtual CPU of each NIC's interrupts; of its second queue the
-    next one, and so on. `setup`: what the guest's shell does first. `more_files`: path without a leading / → content and mode. `real_time`:
-    priority on the host, where it can be had.
+    next one, and so on. `setup`: what the guest's shell does first. `more_files`: path without a leading / → content and mode.
+    `real_time`: priority on the host, where it can be had. `other_cores`: of the host, of all other threads, by default `cores`.
+    `modules`: of the kernel, beside those of virtio. `answers` ("module:function"): what `GuestWorker.do` asks there; `call` may
+    then be None.
 
     Raises:
         InputError: no such guest. LabError: it cannot be had, or did not become ready.
     """
     if way == UML:
         raise InputError("user-mode-linux has no virtio ports", WHAT, "take a guest of QEMU: kvm or tcg")
-    files, path = python_files([call.partition(":")[0]])
+    files, path = python_files([one.partition(":")[0] for one in (call, answers) if one])
     each = range(max(shape.queues, 1))
     nics = [
         {"name": f"eth{k}", "cores": [(core + queue) % shape.cpus for queue in each]}
         for k, core in enumerate(interrupt_cores)
     ]
-    told = {"path": path, "call": call, "config": config, "nics": nics, "interval_s": interval_s}
+    told = {"path": path, "call": call, "config": config, "answers": answers, "nics": nics, "interval_s": interval_s}
     files |= {**(more_files or {}), "guest.json": (json.dumps(told).encode(), 0o644)}
     with (
-        guest(parts, way, shape, script(len(nics), setup), files, ready_s, PORTS) as booted,
+        guest(parts, way, shape, script(len(nics), setup), files, ready_s, PORTS, modules) as booted,
         _control(booted) as control,
     ):
-        pin(booted.pid, cores)
+        pin(booted.pid, cores, others=other_cores)
         # two virtual CPUs of one core would wait for each other: the one that runs does not let go
         first = real_time and len(set(cores)) >= shape.cpus and put_first(booted.pid)
         yield GuestWorker(booted, booted.console.parent / "samples", cores, first, control)
@@ -185,11 +202,11 @@ def thread_cpu_s(pid: int, proc: Path = Path("/proc"), field: int = RAN) -> dict
     return used
 
 
-def pin(pid: int, cores: Sequence[int], proc: Path = Path("/proc")) -> None:
-    """Each virtual CPU's thread on its core of the host; all others of the machine on any of them."""
+def pin(pid: int, cores: Sequence[int], proc: Path = Path("/proc"), others: Sequence[int] | None = None) -> None:
+    """Each virtual CPU's thread on its core of the host; all others of the machine on any of them, or of `others`."""
     for thread, name in _threads(pid, proc):
         number = name.removeprefix("CPU ")
-        own = {cores[int(number) % len(cores)]} if number.isdigit() else set(cores)
+        own = {cores[int(number) % len(cores)]} if number.isdigit() else set(others or cores)
         os.sched_setaffinity(thread, own)
 
 

@@ -14,9 +14,9 @@ import pytest
 from sojourn.errors import InputError, LabError
 from sojourn.lab import guest_main
 from sojourn.lab.guest import Guest
-from sojourn.lab.guest_command import GuestShape, command
+from sojourn.lab.guest_command import LINK, LISTENS, GuestShape, command
 from sojourn.lab.guest_parts import GuestParts
-from sojourn.lab.guest_python import interpreter, python_files
+from sojourn.lab.guest_python import interpreter, names_of, python_files
 from sojourn.lab.guest_samples import merge_samples, ticks_busy
 from sojourn.lab.worker_in_guest import (
     PORTS,
@@ -80,10 +80,56 @@ def test_what_a_worker_needs_is_copied_where_it_is() -> None:
         python_files(["no_such_module"])
 
 
+def test_a_library_has_the_names_that_programs_ask_for(tmp_path: Path) -> None:
+    for name in ("libz.so.1.2.13", "libzstd.so.1"):
+        (tmp_path / name).touch()
+    (tmp_path / "libz.so.1").symlink_to("libz.so.1.2.13")
+    (tmp_path / "libz.so.2").symlink_to("libzstd.so.1")
+    assert names_of(tmp_path / "libz.so.1.2.13") == {"libz.so.1.2.13", "libz.so.1"}
+
+
+def test_a_guest_is_asked_and_what_fails_there_is_an_error() -> None:
+    assert worker(b'{"busy_s": 1.0}\n').do({"window": [1, 2]}) == {"busy_s": 1.0}
+    with pytest.raises(LabError, match="in the guest: OSError: no such file"):
+        worker(b'{"error": "OSError: no such file"}\n').do({})
+
+
+def test_what_the_guest_is_asked_is_answered_or_told_to_have_failed() -> None:
+    """All of it is one line, whatever the handler does."""
+    assert guest_main._answer('do {"x": 2}', [], {}, lambda order: order["x"] + 1) == "3"
+    assert json.loads(guest_main._answer("do {}", [], {}, lambda order: order["x"])) == {"error": "KeyError: 'x'"}
+    assert guest_main._answer("do {}", [], {}, None) == "null"
+
+
+def test_disks_and_a_link_are_devices_of_the_guest() -> None:
+    """A path may have a comma, which has a meaning of its own in QEMU's short form (qemu(1))."""
+    words = command(PARTS, "tcg", GuestShape(ports=(), disks=["/d,1"], link=LISTENS), Path("/t/image"))
+    disk = json.loads(words[words.index("-blockdev") + 1])
+    assert disk["file"]["filename"] == "/d,1" and disk["cache"]["direct"] is True
+    net = json.loads(words[words.index("-netdev") + 1])
+    assert net["server"] is True and net["addr"] == {"type": "unix", "path": f"/t/{LINK}"}
+    other = command(PARTS, "tcg", GuestShape(ports=(), link="/t/link"), Path("/u/image"))
+    net = json.loads(other[other.index("-netdev") + 1])
+    assert net["server"] is False and net["addr"]["path"] == "/t/link"
+    macs = {next(word.rpartition("mac=")[2] for word in one if "netdev=link" in word) for one in (words, other)}
+    assert len(macs) == 2, "two ends of one link"
+    with pytest.raises(InputError, match="a disk or a link; take a guest of QEMU"):
+        GuestShape(ports=(), link=LISTENS).check("uml")
+
+
+def test_other_threads_may_have_other_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proc = threads(tmp_path, t7=("qemu", 0), t8=("CPU 0/TCG", 0))
+    there: dict[int, set[int]] = {}
+    monkeypatch.setattr(os, "sched_setaffinity", lambda thread, cores: there.update({thread: cores}))
+    pin(7, [0], proc, others=[1])
+    assert there == {7: {1}, 8: {0}}
+
+
 def test_the_script_has_an_address_a_nic_and_ends_in_our_program() -> None:
     said = script(2)
     assert "ifconfig eth0 10.0.1.15 " in said and "ifconfig eth1 10.0.2.15 " in said
     assert f"{interpreter()} -S -E {guest_main.__file__}\n" in said
+    assert script(0, "mount\n").index("mount") < script(0, "mount\n").index(interpreter())
 
 
 def test_ports_are_a_socket_and_a_file_beside_the_image() -> None:

@@ -1,0 +1,45 @@
+"""The storage study in guests, as short as can be: a disk and NFS, each under a load, and nothing left."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from machine import made_by_labs
+
+from sojourn.lab.guest import PREFIX as GUEST
+from sojourn.lab.guest_parts import guest_parts
+from sojourn.study.system import Point
+from sojourn_cases.storage.nfs_guests import PREFIX, lacking
+from sojourn_cases.storage.storage_guests import StorageGuests, StorageGuestsLoad, StorageGuestsOptions
+from sojourn_cases.storage.storage_system import DISTURBED
+
+pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
+MISSING = lacking(guest_parts(), "tcg")
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+def test_a_disk_and_nfs_in_guests(tmp_path: Path) -> None:
+    before = set(made_by_labs())
+    system = StorageGuests(
+        StorageGuestsOptions(guest="tcg", size="8Mi", folder=str(tmp_path)), StorageGuestsLoad(duration_s=1.0), tmp_path
+    )
+    found = {}
+    with system.place() as place, system.open(place) as session:
+        for path, iops in (("local", 40), ("nfs", 40), ("local", 0)):
+            point = Point("x", system.settled({"path": path, "iops": iops, "read": 0.5}, "x"))
+            found[path if iops else "rest"] = session.run(point, tmp_path / f"{path}{iops}", 1)
+    for path in ("local", "nfs"):
+        told = found[path].manifest["storage"]
+        assert told["verdict"] in ("", DISTURBED), found[path].manifest["reasons"]
+        assert told["reads"] > 0 and told["writes"] > 0 and told["errors"] == {} and told["cache_share"] == 0.0
+        assert 0 < told["guest_cores"] < 1 and told["hypervisor_cores"] > 0
+        requests = found[path].frame("requests")
+        start_s, end_s = (found[path].manifest[name]["monotonic_s"] for name in ("start", "end"))
+        assert requests is not None and requests["intended_s"].is_between(start_s, end_s).all(), "on the host's clock"
+    local, nfs, rest = (found[name].manifest["storage"] for name in ("local", "nfs", "rest"))
+    # the server works for NFS alone
+    assert nfs["server_guest_cores"] > 2 * local["server_guest_cores"] and rest["guest_cores"] < local["guest_cores"]
+    assert set(made_by_labs()) <= before
+    assert not [*tmp_path.glob(f"{PREFIX}*"), *Path(tempfile.gettempdir()).glob(f"{GUEST}*")]
