@@ -10,8 +10,8 @@ from sojourn import _native
 
 
 def load_blocks(config: dict[str, Any], out: Path) -> dict[str, Any]:
-    """Carries a load of block I/O (`sojourn.load.block_load`) to its end, with the records in the folder `out`; what the generator says of it.
-    Other threads of Python go on meanwhile.
+    """Carries a load of block I/O (`sojourn.load.block_load`) to its end, with the records in the folder `out`; what the generator
+    says of it. Other threads of Python go on meanwhile.
 
     Raises:
         RuntimeError, ValueError, OSError: what cannot be used or written.
