@@ -1,12 +1,13 @@
 """What a service, a load and a study run on: processes, hosts, cores, control groups, disks, each removed at the end.
 
 Map: `backends` where a study runs · `worker_process`, `worker_main` what runs in a process of its own, `load_here` in this one,
-`embedded_kv`, `waiting_service` two such servers · `supervisor` a user's own program, `readiness` when it is ready, `capped_log` what it prints · `process_tree` whose
-children processes are · `cleanup_registry`, `owned_folder` what a killed start left · `cpu_topology`, `machine_topology`,
-`topology_probe` the cores, `core_placement`, `cpu_affinity` who runs on which, `service_placement` of a service that runs already ·
-`cgroups`, `counted_groups` shares and exact CPU times · `spinners` cores kept awake · `namespaces`, `emulated_hosts`, `emulated_network`,
-`nic_configuration` hosts and NICs · `slow_disk`, `loop_disk`, `slow_file` disks of a chosen speed ·
-`listening_process` who answers at an address · `real_time` priority · `doctor` what this machine can do.
+`embedded_kv`, `waiting_service` two such servers · `supervisor` a user's own program, `readiness` when it is ready, `capped_log`
+what it prints · `process_tree` whose children processes are · `cleanup_registry`, `owned_folder` what a killed start left ·
+`cpu_topology`, `machine_topology`, `topology_probe` the cores, `core_placement`, `cpu_affinity` who runs on which,
+`service_placement` of a service that runs already · `cgroups`, `counted_groups` shares and exact CPU times · `spinners` cores kept
+awake · `namespaces`, `emulated_hosts`, `emulated_network`, `nic_configuration` hosts and NICs · `slow_disk`, `loop_disk`,
+`slow_file` disks of a chosen speed · `listening_process` who answers at an address · `real_time` priority · `doctor` what this
+machine can do.
 """
 
 from typing import TYPE_CHECKING
