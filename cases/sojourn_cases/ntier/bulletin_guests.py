@@ -1,7 +1,7 @@
 """The bulletin board in two guests beside each other: the application in one (`front`), PostgreSQL in the other (`database`).
 
 A guest is a virtual machine with CPUs of its own; `placement` says on which cores of the host these run. The client is on the host, before
-all others. Guests stay while their own factors do; what is moved between runs is their virtual CPUs. A run has the counters of both
+all others. Guests stay from run to run, frozen while others are asked; what is moved is their virtual CPUs. A run has the counters of both
 kernels and of the host on one clock: `guest_account.py` says whose CPU time is whose.
 """
 
@@ -32,6 +32,7 @@ from sojourn_cases.ntier.guest_account import GUESTS, account_rows, cores_of
 from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTiers
 
 MOST_CPUS = 4
+MOST_PAIRS = 2  # of guests at a time
 SETTLES_S = 3.0
 SHARED, APART = "shared", "apart"
 KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
@@ -40,7 +41,8 @@ PLACE = "[system]"
 
 class BulletinGuestOptions(BaseModel):
     """`[system]` of kind `bulletin-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for
-    the application. `network`: of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
+    the application; the next one for a second pair of guests. `network`:
+    of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
     `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,7 +52,7 @@ class BulletinGuestOptions(BaseModel):
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     memory_mib: int = Field(default=384, ge=256, le=65_536)
     database_memory_mib: int = Field(default=768, ge=512, le=65_536)
-    port: int = Field(default=18080, ge=1, le=65_535)
+    port: int = Field(default=18080, ge=1, le=65_534)
     scale: float = Field(default=0.002, ge=0.001, le=1)
     data_seed: int = Field(default=1, ge=0)
     database_settings: dict[str, str] = Field(default_factory=dict)
@@ -98,9 +100,9 @@ class BulletinGuestSystem(System):
         asked = self.options.network
         return asked == "lab" or (asked == "auto" and not why_not_namespaces())
 
-    @property
-    def url(self) -> str:
-        return f"http://10.0.1.15:{FRONT_PORT}/" if self.in_lab else f"http://127.0.0.1:{self.options.port}/"
+    def url(self, port: int | None = None) -> str:
+        """Of the application, through this port of the host."""
+        return f"http://10.0.1.15:{FRONT_PORT}/" if self.in_lab else f"http://127.0.0.1:{port or self.options.port}/"
 
     @property
     def resources(self) -> dict[str, MeasuredResource | None]:
@@ -139,8 +141,7 @@ class BulletinGuestSession:
     way: str
     cluster: BulletinCluster
     _stack: ExitStack
-    _kept: dict[str, Value] = field(default_factory=dict)
-    _running: GuestTiers | None = None
+    _pairs: dict[str, GuestTiers] = field(default_factory=dict)  # by their factors; all but one are frozen
 
     def conditions(self, point: Point) -> dict[str, Any]:
         said = self.system.options.model_dump(exclude={"kind"})
@@ -165,7 +166,7 @@ class BulletinGuestSession:
         around = RunEnvironment(tiers.network, pids=tiers.pids, client_cores=tuple(client), manifest=about)
         counted = CountedGuests(tiers, out)
         folder = execute(
-            out, self._load(point, seed), what=point.record(seed), around=around, service=counted,
+            out, self._load(point, seed, tiers.port), what=point.record(seed), around=around, service=counted,
             interval_s=self.system.load.every_s,
         )  # fmt: skip
         groups = {name: MeasuredResource(float(cpus), cores=cores_of(name, cpus)) for name in GUESTS}
@@ -173,15 +174,22 @@ class BulletinGuestSession:
         return folder
 
     def _tiers(self, point: Point, placed: Mapping[str, tuple[int, ...]]) -> GuestTiers:
+        """The guests of this point; those of others stand still meanwhile, since a boot takes as long as a run."""
         wanted = {name: point.factors.get(name, self.system.factors[name].default) for name in KEPT}
-        if self._running is None or wanted != self._kept:
-            self._running = None
-            self._stack.close()  # one pair at a time
-            started = self._started(wanted, placed)
-            self._running, self._kept = self._stack.enter_context(started), wanted
-            time.sleep(SETTLES_S)
-        self._running.move(placed)
-        return self._running
+        key = repr(wanted)
+        for name, pair in self._pairs.items():
+            if name != key:
+                pair.freeze()
+        if key not in self._pairs:
+            if len(self._pairs) >= MOST_PAIRS:
+                self._pairs.clear()
+                self._stack.close()
+            self._pairs[key] = self._stack.enter_context(self._started(wanted, placed))
+        found = self._pairs[key]
+        found.thaw()
+        found.move(placed)
+        time.sleep(SETTLES_S)
+        return found
 
     def _started(
         self, wanted: Mapping[str, Any], placed: Mapping[str, tuple[int, ...]]
@@ -189,14 +197,14 @@ class BulletinGuestSession:
         o = self.system.options
         return GuestTiers.started(
             self.way, self.cluster, placed, cpus=int(wanted["cpus"]), memory_mib=(o.memory_mib, o.database_memory_mib),
-            port=None if self.system.in_lab else o.port, workers=int(wanted["workers"]), pool=int(wanted["pool"]),
+            port=None if self.system.in_lab else o.port + len(self._pairs), workers=int(wanted["workers"]), pool=int(wanted["pool"]),
             page_work_s=float(wanted["page_work_s"]), settings=o.database_settings, interval_s=self.system.load.every_s,
         )  # fmt: skip
 
-    def _load(self, point: Point, seed: int) -> dict[str, Any]:
+    def _load(self, point: Point, seed: int, port: int | None = None) -> dict[str, Any]:
         load, factors = self.system.load, point.factors
         config = session_load(
-            self.system.url, users=int(factors["users"]), think_s=float(factors["think_s"]),
+            self.system.url(port), users=int(factors["users"]), think_s=float(factors["think_s"]),
             mix=load.mix_file(str(factors["mix"]), self.system.base_folder),
             duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
         )  # fmt: skip

@@ -1,8 +1,9 @@
 """What a guest's virtual CPUs did in a run, by its own kernel and by the host.
 
 The guest's kernel counts ticks: a virtual CPU is busy whenever it does not idle. The host's scheduler counts how long the thread of a
-virtual CPU ran, and how long it could have run and had no core: that time is stolen from the guest, and a guest that is not told of it
-takes it for its own. So the two disagree by what was stolen, as far as the ticks see it.
+virtual CPU ran, and how long it could have run and had no core: that time is stolen from the guest. A guest that is not told of it takes
+it for its own where it comes in the middle of work, and for idle time where it comes after a wake-up. So by its own account it is busier
+than by the host's, by at most what was stolen, as far as ticks see it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,10 +36,11 @@ EVERY_S = 0.2
 
 @dataclass
 class GuestTiers:
-    """`guests` by name."""
+    """`guests` by name; `port`: of the host, that leads to the application."""
 
     guests: dict[str, GuestWorker]
     cpus: int
+    port: int | None = None
 
     @classmethod
     @contextmanager
@@ -81,7 +84,7 @@ class GuestTiers:
                 parts, way, shape, FRONT_CALL, {"network": None, "bulletin": application.model_dump(mode="json")},
                 cores=placed[FRONT], interrupt_cores=[0, last], setup=_linked(1, FRONT), real_time=False, interval_s=interval_s,
             ) as front:  # fmt: skip
-                yield cls({FRONT: front, DATABASE: behind}, cpus)
+                yield cls({FRONT: front, DATABASE: behind}, cpus, port)
 
     @property
     def network(self) -> str | None:
@@ -90,6 +93,17 @@ class GuestTiers:
     @property
     def pids(self) -> dict[str, int]:
         return {name: one.guest.pid for name, one in self.guests.items()}
+
+    def freeze(self) -> None:
+        """They stand still, and use nothing, until `thaw`; their clocks go on."""
+        self._send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._send(signal.SIGCONT)
+
+    def _send(self, number: int) -> None:
+        for one in self.guests.values():
+            os.kill(one.guest.pid, number)
 
     def move(self, placed: Mapping[str, Sequence[int]]) -> None:
         """Puts the virtual CPUs of each guest on these cores of the host."""

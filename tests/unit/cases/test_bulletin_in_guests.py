@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from signal import SIGCONT, SIGSTOP
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +15,15 @@ from sojourn.errors import InputError, StudyError
 from sojourn.report import Figure, Table
 from sojourn.study.checked_study import read_plan
 from sojourn_cases.ntier.bulletin_board import BulletinLoad
-from sojourn_cases.ntier.bulletin_guests import BulletinGuestOptions, BulletinGuestSystem, host_cores
+from sojourn_cases.ntier.bulletin_guests import (
+    BulletinGuestOptions,
+    BulletinGuestSession,
+    BulletinGuestSystem,
+    host_cores,
+)
 from sojourn_cases.ntier.guest_account import DATABASE, FRONT, GuestAccount, cores_of, guest_accounts
 from sojourn_cases.ntier.guest_database import guest_database
-from sojourn_cases.ntier.guest_tiers import sampled
+from sojourn_cases.ntier.guest_tiers import GuestTiers, sampled
 from sojourn_cases.ntier.guest_views import GuestRun, guests_analysis, of_configurations
 
 STUDY = Path(__file__).parents[3] / "studies/ntier-vm"
@@ -151,3 +158,27 @@ def test_the_databases_files_are_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     assert made.config["folders"] == ["/board/data/pg_notify", str(tmp_path / "lib/postgresql/15/lib")]
     assert b"scram-sha-256" in made.files["board/data/pg_hba.conf"][0]
     assert made.url == "postgresql://sojourn:secret@10.0.100.1:5432/sojourn"
+
+
+def test_guests_that_are_not_asked_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second configuration is started beside the first, which is stopped (SIGSTOP), and goes on where it is asked again."""
+    from sojourn_cases.ntier import bulletin_guests, guest_tiers
+
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(guest_tiers.os, "kill", lambda pid, number: sent.append((pid, number)))
+    monkeypatch.setattr(bulletin_guests.time, "sleep", lambda _: None)
+    started: list[int] = []
+
+    def start(*_: object, cpus: int, **__: object) -> Any:
+        started.append(cpus)
+        worker: Any = SimpleNamespace(guest=SimpleNamespace(pid=cpus), cores=(0,), move=lambda cores: None)
+        return nullcontext(GuestTiers({FRONT: worker}, cpus))
+
+    monkeypatch.setattr(GuestTiers, "started", start)
+    with ExitStack() as stack:
+        session = BulletinGuestSession(system(), "tcg", SimpleNamespace(), stack)  # type: ignore[arg-type]
+        for cpus in (1, 2, 1):
+            point: Any = SimpleNamespace(factors={"cpus": cpus})
+            session._tiers(point, {FRONT: (0,), DATABASE: (0,)})
+    assert started == [1, 2]
+    assert sent == [(1, SIGCONT), (1, SIGSTOP), (2, SIGCONT), (2, SIGSTOP), (1, SIGCONT)]
