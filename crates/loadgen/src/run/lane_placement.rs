@@ -64,7 +64,12 @@ impl LanePlacement {
 }
 
 /// A core for a thread that uses the share `own` of `core`, which others want too; `None` where it may as well stay.
-fn better_core(own: f64, core: usize, shares: &BTreeMap<usize, FreeShares>, allowed: &[usize]) -> Option<usize> {
+fn better_core(
+    own: f64,
+    core: usize,
+    shares: &BTreeMap<usize, FreeShares>,
+    allowed: &[usize],
+) -> Option<usize> {
     let left = shares.get(&core)?.idle;
     if left > FULL || 1.0 - left - own < SHARED {
         return None;

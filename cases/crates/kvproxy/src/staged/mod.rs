@@ -54,10 +54,18 @@ pub(crate) fn serve<'scope>(
     }
     let mut handles = Vec::new();
     for (me, worker) in workers.into_iter().enumerate() {
-        handles.push(spawn(scope, shared.stats[me + 1].name.clone(), move || Ok(worker.run()))?);
+        let run = move || {
+            let_others_finish(shared);
+            Ok(worker.run())
+        };
+        handles.push(spawn(scope, shared.stats[me + 1].name.clone(), run)?);
     }
     spawn(scope, "kv-health".into(), move || health.watch())?;
-    handles.push(spawn(scope, shared.stats[0].name.clone(), move || network.run())?);
+    let run = move || {
+        let_others_finish(shared);
+        network.run()
+    };
+    handles.push(spawn(scope, shared.stats[0].name.clone(), run)?);
     ready();
     let watched = watch(shared, stop, &handles, log, &mut || {
         std::thread::sleep(TICK);
@@ -67,4 +75,12 @@ pub(crate) fn serve<'scope>(
     let total = join(shared, handles)?;
     shared.record(&mut watched?);
     Ok(total)
+}
+
+/// Where requests are handed over in batches, a thread that is woken lets the one that woke it go on: a worker answers all of its batch,
+/// and the network thread then finds all that came of it, not one request at a time.
+fn let_others_finish(shared: &SharedState<'_>) {
+    if shared.config.batch > 1 {
+        sojourn_spin::set_batch_scheduling();
+    }
 }
