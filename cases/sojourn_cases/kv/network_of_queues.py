@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sojourn import Metrics
@@ -23,7 +24,7 @@ from sojourn.solve import sweep
 from sojourn_cases.kv.middleware import CONFIGURATION, configurations, name_of
 from sojourn_cases.kv.table_cells import MS
 
-LEAST = 3  # numbers of clients that make a curve
+LEAST, CURVE_POINTS = 3, 24  # numbers of clients that make a curve
 POPULATION = "classes.client.population"
 NETWORK, WORKER = "network", "worker 1.1"
 LEAD = (
@@ -85,7 +86,9 @@ def _blocks(name: str, rows: pl.DataFrame) -> Iterator[Block]:
         return
     proxies, workers = int(rows["proxies"][0]), int(rows["workers"][0])
     clients = [int(n) for n in measured["clients"]]
-    solved = sweep(network_model(times, proxies, workers), POPULATION, clients)
+    between = np.geomspace(clients[0], clients[-1], CURVE_POINTS).round().astype(int).tolist()
+    numbers = sorted({*clients, *between})
+    solved = sweep(network_model(times, proxies, workers), POPULATION, numbers)
     note = (
         f"{name}. Measured with {clients[0]} clients: network {MS * times.network_s:.3g} ms, net thread {MS * times.net_s:.3g} ms, worker "
         f"{MS * times.service_s:.3g} ms."
@@ -94,11 +97,11 @@ def _blocks(name: str, rows: pl.DataFrame) -> Iterator[Block]:
         ("throughput", "throughput_per_s", "1/s", 1.0),
         ("response_time", "response_s", "ms", MS),
     ):
-        each: list[dict[str, Any]] = [{POPULATION: n} for n in clients]
+        each: list[dict[str, Any]] = [{POPULATION: n} for n in numbers]
         told = [scale * solved.value(metric, **one) for one in each]
         series = (
             Series("measured", clients, [scale * v for v in measured[column]], style="points"),
-            Series("network of queues", clients, told),
+            Series("network of queues", numbers, told),
         )
         title = f"{name}: {metric.replace('_', ' ')}"
         yield Figure(f"network-{title}", title, "clients", label, series, note)

@@ -13,7 +13,7 @@ import polars as pl
 from sojourn.design import MEAN_EFFECT, Effects, residual_figures, variation_figure
 from sojourn.errors import DesignError, StudyError
 from sojourn.files import write_whole
-from sojourn.report import Block, Section, Table
+from sojourn.report import Block, Section, Table, Text
 from sojourn.runs import RunFolder
 from sojourn.study import TOPOLOGY_PROBE as PROBE
 from sojourn.study import Analysis
@@ -74,11 +74,14 @@ def effect_sections(design: pl.DataFrame, lines: list[str]) -> Iterator[Section]
         return
     for title, one in (("CPU, cores", effects.cpu), ("CPU per I/O, us", effects.per_io)):
         lines.append(f"{title}: {_shares(one)}")
-    cpu = (*_effect_blocks("CPU", effects.cpu), *residual_figures(effects.cpu_residuals, "CPU", "cores"))
-    per_io = _effect_blocks("CPU per I/O", effects.per_io)
-    errors = residual_figures(effects.per_io_residuals, "CPU per I/O", "us")
-    figures: tuple[Block, ...] = (*cpu, *per_io, *errors)
-    yield Section("Effects", "", figures)
+    cpu, per_io = _effect_blocks("CPU", effects.cpu), _effect_blocks("CPU per I/O", effects.per_io)
+    if not effects.cpu.degrees:
+        once = Text("One run of each combination: there are no errors to examine, and effects have no intervals.")
+        yield Section("Effects", "", (*cpu, *per_io, once))
+        return
+    errors = residual_figures(effects.cpu_residuals, "CPU", "cores")
+    errors_per_io = residual_figures(effects.per_io_residuals, "CPU per I/O", "us")
+    yield Section("Effects", "", (*cpu, *errors, *per_io, *errors_per_io))
 
 
 def run_list(folders: list[RunFolder]) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def cpu_figures(runs: pl.DataFrame) -> tuple[Figure, Figure]:
                group=cost.path)
         for cost in cost_per_io(runs)
     ]  # fmt: skip
-    told = f"{background.cores:.4g} cores, the mean of {background.runs} runs at zero IOPS"
+    told = f"{background.cores:.4g} cores, the mean of {background.runs} run{'s' * (background.runs != 1)} at zero IOPS"
     return (
         Figure("cpu-by-iops", "CPU by IOPS", RATE, BUSY, tuple(seen), f"A point a run. Background: {told}."),
         Figure(

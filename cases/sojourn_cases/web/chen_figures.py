@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,17 @@ from sojourn_cases.web.web_configurations import WebConfiguration, measured_mean
 RATE = "requests per second"
 CURVE_POINTS = 24
 CORE = "core "  # of a run: a station each
+TOGETHER = 3  # configurations in a figure of all
+BY_KIND = (
+    ("utilisation", "leading", "leading cores"),
+    ("utilisation", "trailing", "trailing cores"),
+    ("softirq_utilisation", "leading", "interrupts, leading"),
+)
+# metric, title, label of its axis, scale
+AGAINST_RATE = (
+    ("throughput", "Throughput", "answers per second", 1.0),
+    ("response_time", "Response time", "mean response time, ms", 1e3),
+)
 ROOMS = (1, 2, 3, 5, 8, 12, 20, 30, 45, 60)  # N, for requests at a core
 
 
@@ -42,22 +53,30 @@ def models_against(part: WebConfiguration, rivals: Mapping[str, FittedWeb], best
     return Figure(title, title, RATE, "mean response time, ms", lines, note=note, y_limits=(0.0, 1.4 * highest))
 
 
-def measured(parts: Sequence[WebConfiguration]) -> tuple[Figure, Figure, Figure]:
-    """Utilisation by kind of core with the share of soft interrupts, throughput, and response time (Chen et al.'s Figure 4), each against
-    the rate."""
-    observed = [(part.name, part.measured) for part in parts if part.seen]
-    busy = [_series(f"{name}: leading cores", m, "utilisation", "leading") for name, m in observed]
-    busy += [_series(f"{name}: trailing cores", m, "utilisation", "trailing") for name, m in observed]
-    soft = [_series(f"{name}: interrupts, leading", m, "softirq_utilisation", "leading") for name, m in observed]
-    title = "Utilisation of the cores and share of soft interrupts"
-    shown = tuple(s for s in (*busy, *soft) if s.x)
-    throughput = tuple(_series(name, m, "throughput") for name, m in observed)
-    response = tuple(_series(name, m, "response_time", scale=1e3) for name, m in observed)
-    return (
-        Figure("utilisation", title, RATE, "busy share of a core", shown, y_limits=(0.0, 1.0)),
-        Figure("throughput", "Throughput", RATE, "answers per second", throughput),
-        Figure("response-time", "Response time", RATE, "mean response time, ms", response),
+def measured(parts: Sequence[WebConfiguration]) -> Iterator[Figure]:
+    """Utilisation by kind of core with the share of soft interrupts, then throughput and response time (Chen et al.'s Figures 3 and 4),
+    each against the rate. Of more than `TOGETHER` configurations utilisation has a figure each, the others one for each number of NICs."""
+    seen = [part for part in parts if part.seen]
+    several = len(seen) > TOGETHER
+    for own in [[part] for part in seen] if several else [seen]:
+        title = "Utilisation of the cores and share of soft interrupts" + (f": {own[0].name}" if several else "")
+        yield Figure(title, title, RATE, "busy share of a core", _by_kind(own, named=not several), y_limits=(0.0, 1.0))
+    for nics in sorted({part.size[1] for part in seen}) if several else (None,):
+        where = "" if nics is None else f": {nics} NIC{'s' * (nics > 1)}"
+        for metric, name, label, scale in AGAINST_RATE:
+            own = [part for part in seen if nics in (None, part.size[1])]
+            series = tuple(_series(part.name, part.measured, metric, scale=scale) for part in own)
+            yield Figure(f"{name}{where}", f"{name}{where}", RATE, label, series)
+
+
+def _by_kind(parts: Sequence[WebConfiguration], named: bool) -> tuple[Series, ...]:
+    """Busy shares of leading and trailing cores, and soft interrupts of the leading ones; `named`: with the configuration."""
+    found = (
+        _series(f"{part.name}: {what}" if named else what, part.measured, metric, station)
+        for metric, station, what in BY_KIND
+        for part in parts
     )
+    return tuple(series for series in found if series.x)
 
 
 def _series(

@@ -61,7 +61,7 @@ def figures(found: Oscillation) -> tuple[Figure, ...]:
 def _over_time(found: Oscillation, name: str, title: str, label: str, series: Array, note: str) -> Figure:
     times = found.judged_interval_s * np.arange(series.shape[1])
     drawn = tuple(Series(one, times.tolist(), values.tolist()) for one, values in zip(found.names, series, strict=True))
-    return Figure(name, f"{title} of {' and '.join(found.names)}", "s", label, drawn, note)
+    return Figure(name, f"{title} of {' and '.join(found.names)}", "time, s", label, drawn, note)
 
 
 def _by_shift(found: Oscillation) -> Figure:

@@ -22,6 +22,7 @@ LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B97F00", "#56B4E9", "#555
 DARK = ("#56B4E9", "#F07F2E", "#22BE93", "#DE93BD", "#E69F00", "#F0E442", "#B8B8B8")
 MARKERS = ("circle", "square", "diamond", "triangle-up")
 DIGITS = ".4~r"  # of a value in words
+FEW = 4  # whole numbers on an axis, each of which has a tick
 _SYMBOLS = {"line": "stroke", "dashed": "stroke", "band": "square", "bars": "square"}
 
 
@@ -133,7 +134,11 @@ def _whole(figure: Figure) -> bool:
 def _ticks(ends: axis_limits.Axis, about: str, whole: bool = False) -> Spec:
     """Round values, none between whole numbers where `whole`; on a log axis of three decades or more the decades alone."""
     if not ends.log:
-        return {"format": "~r", "tickCount": {"expr": f"ceil({about})"}, **({"tickMinStep": 1} if whole else {})}
+        found: Spec = {"format": "~r", "tickCount": {"expr": f"ceil({about})"}}
+        if whole:  # Vega halves a step all the same where only two of them are in sight
+            numbers = range(math.ceil(ends.low), math.floor(ends.high) + 1)
+            found |= {"values": list(numbers)} if len(numbers) <= FEW else {"tickMinStep": 1}
+        return found
     decades = math.log10(ends.high / ends.low)
     return {"format": "~g", "tickCount": int(decades) if decades >= 3 else 10}
 

@@ -10,7 +10,6 @@ import polars as pl
 from sojourn.diagnosis.oscillation_section import oscillation_section
 from sojourn.measure.run_report import runs_section
 from sojourn.report import Code, Document, Figure, Section, Series, Table, Text
-from sojourn.runs.run_folder import RunFolder
 from sojourn.study.analysis import TABLE_INDENT
 from sojourn.study.counted_values import NO_UPPER_LIMIT, CountedValues, judged_text
 from sojourn.study.evaluation import (
@@ -27,6 +26,7 @@ from sojourn.study.evaluation import (
 from sojourn.study.fit_templates import parts_of
 from sojourn.study.predictions import is_interval
 from sojourn.study.probed_runs import probe_section
+from sojourn.study.response_figures import LEVELS, response_figures
 from sojourn.study.sweep_figures import held_out_table, sweep_sections
 from sojourn.study.verdict import UNITS, factors_text, guess
 from sojourn.units import percent, quantity, seconds
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 LEAST_DRAWN = 2  # predictions in a figure
 WIDE = 10.0  # the longest response time over the shortest from which its axes are logarithmic
-LEVELS = {"rate_per_s": "requests per second", "users": "users"}
 
 
 def study_document(found: StudyFindings, plan: CheckedStudy, verdict: Sequence[str]) -> Document:
@@ -172,54 +171,8 @@ def _choices(found: StudyFindings) -> list[Section]:
 
 
 def _measured(found: StudyFindings) -> Section:
-    figures = [figure for level in LEVELS if (figure := _response(found, level))]
+    figures = [figure for level in LEVELS for figure in response_figures(found, level)]
     return Section("What was measured", "", (*figures, _resources(found)))
-
-
-def _response(found: StudyFindings, level: str) -> Figure | None:
-    """Response time against the level, a series for each section and combination of the other factors."""
-    groups: dict[str, list[RunFolder]] = {}
-    for run in found.runs:
-        if level in run.manifest["factors"] and run.manifest["valid"]:
-            others = {k: v for k, v in run.manifest["factors"].items() if k != level and k in found.varied}
-            groups.setdefault(
-                f"{run.manifest['section']} {factors_text(others, found.varied) if others else ''}".strip(), []
-            ).append(run)
-    series = [_points(name, runs, level) for name, runs in groups.items()]
-    bands = _bands(found, level)
-    if len({x for one in series for x in one.x}) < 2:
-        return None  # one level, as of the closed loops that saturate: the tables have it
-    return Figure(f"response-{level}", "Response time", LEVELS[level], "ms", (*series, *bands))
-
-
-def _points(name: str, runs: list[RunFolder], level: str) -> Series:
-    rows = []
-    for run in sorted(runs, key=lambda run: float(run.manifest["factors"][level])):
-        metrics = run.metrics()
-        value, (low, high) = metrics.value("response_time"), metrics.interval("response_time")
-        rows.append((run.manifest["factors"][level], *(None if v is None else v * 1e3 for v in (value, low, high))))
-    x, y, low_ms, high_ms = (list(column) for column in zip(*rows, strict=True))
-    return Series(name, x, y, low_ms, high_ms, "points", group=name)
-
-
-def _bands(found: StudyFindings, level: str) -> list[Series]:
-    groups: dict[str, list[tuple[float, Mapping[str, Any]]]] = {}
-    for one in found.predicted["configurations"] if found.predicted else ():
-        if level not in one["factors"]:
-            continue
-        others = {k: v for k, v in one["factors"].items() if k != level and k in found.varied}
-        name = f"{one['section']} {factors_text(others, found.varied) if others else ''}".strip()
-        row = next(
-            (r for r in one["rows"] if (r["station"], r["class"], r["metric"]) == ("", "", "response_time")), None
-        )
-        if row is not None:
-            groups.setdefault(name, []).append((float(one["factors"][level]), row))
-    found_series = []
-    for name, rows in groups.items():
-        rows.sort(key=lambda pair: pair[0])
-        y, low, high = ([None if r[k] is None else r[k] * 1e3 for _, r in rows] for k in ("value", "low", "high"))
-        found_series.append(Series(f"{name}, predicted", [x for x, _ in rows], y, low, high, "dashed", group=name))
-    return found_series
 
 
 def _resources(found: StudyFindings) -> Table:

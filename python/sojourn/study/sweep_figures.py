@@ -78,7 +78,14 @@ def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str)
         models = [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
         series += [one for one in models if any(y is not None for y in one.y)]  # a model may not know such runs
     note = "Measured: mean, smallest and largest of the repetitions. Shaded: intervals of the models."
-    return Figure(f"{title}-{metric}", f"{title}: {name}", x.replace("_", " "), f"{name}, {unit}", tuple(series), note)
+    return Figure(f"{title}-{metric}", f"{title}: {name}", _axis(x), f"{name}, {unit}", tuple(series), note)
+
+
+def _axis(factor: str) -> str:
+    """A factor with its unit, as the label of an axis."""
+    if factor == "rate_per_s":
+        return "requests per second"
+    return factor.removesuffix("_s").replace("_", " ") + ", s" * factor.endswith("_s")
 
 
 def _measured(line: str, runs: list[RunFolder], x: str, metric: str, scale: float) -> Series:

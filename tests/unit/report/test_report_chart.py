@@ -88,7 +88,12 @@ def test_ticks_are_round(low: float, high: float, log: bool, expected: list[str]
 
 def test_no_ticks_between_whole_numbers() -> None:
     """Of what is counted there is nothing between 1 and 2; of a time there is."""
-    for last, expected in ((4, ["1", "2", "3", "4"]), (4.5, ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5"])):
+    for last, expected in (
+        (2, ["1", "2"]),
+        (3, ["1", "2", "3"]),
+        (6, ["1", "2", "3", "4", "5", "6"]),
+        (4.5, ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5"]),
+    ):
         groups = ElementTree.fromstring(render_svg(figure(Series("a", [1, 2, last], [1, 2, 3])))).iter(f"{SVG}g")
         x, *_ = (g for g in groups if "role-axis-label" in g.get("class", "").split())
         assert [t.text for t in x.iter(f"{SVG}text")] == expected

@@ -124,7 +124,8 @@ def test_without_a_prediction_it_says_where_it_saturates(web: FinishedWebStudy) 
 def test_the_report_has_the_documents_figures(web: FinishedWebStudy) -> None:
     document = Document("t", "s", ["v"], "ok", analysed(web, {}).sections, {})
     names = [name for name, _ in document.figures()]
-    assert len(names) == 5
+    assert len(names) == 6
+    assert {"throughput", "response-time"} <= set(names)  # Figure 4
     assert any(name.startswith("blind-prediction") for name in names)
     chain = next(figure for _, figure in document.figures() if figure.title.startswith("Mean number of requests"))
     closed_form, numerical = chain.series
