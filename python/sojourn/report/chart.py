@@ -29,7 +29,7 @@ def specification(figure: Figure, theme: ColourTheme = PAPER, width_px: int = 72
     With the theme `PAGE` it has no title: the page gives it. interactive: what is nearest to the pointer gives its
     values, dragging moves and Ctrl with the wheel zooms, and a name in the legend picks its series.
     """
-    channels = FigureChannels(figure, theme, width_px, interactive)
+    channels = FigureChannels(figure, theme, interactive)
     labels = place(figure, width_px - AXIS_PX, HEIGHT_PX)
     pairs = zip(figure.series, channels.names, strict=True)
     records = [record for series, name in pairs for record in _records(channels, series, name)]

@@ -47,14 +47,14 @@ PAGE = ColourTheme(
 class FigureChannels:
     """The channels of one figure, as Vega-Lite has them. All of a series share one domain, so they share one legend."""
 
-    def __init__(self, figure: Figure, theme: ColourTheme, width_px: float, interactive: bool) -> None:
+    def __init__(self, figure: Figure, theme: ColourTheme, interactive: bool) -> None:
         self.figure, self.theme, self.interactive = figure, theme, interactive
         self.names = _unique([s.name for s in figure.series])
         x, y = axis_limits.x_axis(figure), axis_limits.y_axis(figure)
         below = {
             "title": figure.x_label,
             "grid": False,
-            **(self._places(width_px) or _ticks(x, "width / 75", _whole(figure))),
+            **(self._places() or _ticks(x, "width / 75", _whole(figure))),
         }
         beside = {"title": None, **_ticks(y, "height / 50")}
         self.x: Spec = {"field": "x", "type": "quantitative", "scale": limits(x), "axis": below}
@@ -94,13 +94,21 @@ class FigureChannels:
         scale = {"type": "ordinal", "domain": self.names, "range": range_}
         return {"field": "series", "type": "nominal", "title": None, "scale": scale}
 
-    def _places(self, width_px: float) -> Spec:
+    def _places(self) -> Spec:
         """Names instead of numbers below x, slanting where they would meet."""
         count = axis_limits.places(self.figure)
         if not count:
             return {}
-        wide = max(map(text_px, self.figure.x_names), default=0.0) * count > 0.8 * width_px
-        slant = {"labelAngle": -35, "labelAlign": "right"} if wide else {}
+        enough_px = max(map(text_px, self.figure.x_names), default=0.0) * count / 0.8
+        narrow = f"width < {enough_px:.0f}"  # of the plot, which a telephone makes narrower than the page was made for
+        slant: Spec = (
+            {
+                "labelAngle": {"expr": f"{narrow} ? -35 : 0"},
+                "labelAlign": {"expr": f"{narrow} ? 'right' : 'center'"},
+            }
+            if self.figure.x_names
+            else {}
+        )
         return {
             "values": list(range(1, count + 1)),
             "labelExpr": self.place("datum.value"),

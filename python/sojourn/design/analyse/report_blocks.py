@@ -11,6 +11,7 @@ from sojourn.design.analyse.residuals import Residuals
 from sojourn.design.analyse.two_level_effects import MEAN_EFFECT, Effects
 from sojourn.report.document import Figure, Series
 
+MOST_BARS = 10  # effects of a figure: more are shown as the largest, and the others together
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -29,12 +30,20 @@ def variation_figure(effects: Effects, title: str = "") -> Figure:
     """
     names, meaning = letters(effects)
     rows = effects.table.filter(pl.col("effect") != MEAN_EFFECT)
-    error = effects.sse / effects.sst if effects.sst > 0 else 0.0
+    total, explained = (
+        [0.0 if v is None else 100 * v for v in rows[f"share_of_{of}"]] for of in ("total", "explained")
+    )
+    error = 100 * effects.sse / effects.sst if effects.sst > 0 else 0.0
+    if len(names) > MOST_BARS:
+        kept = sorted(sorted(range(len(names)), key=lambda k: -total[k])[: MOST_BARS - 1])
+        rest = [k for k in range(len(names)) if k not in kept]
+        names = [*(names[k] for k in kept), "others"]
+        meaning += f"; others: {len(rest)} effects together"
+        total, explained = ([*(of[k] for k in kept), sum(of[k] for k in rest)] for of in (total, explained))
     x = list(range(1, len(names) + 2))
-    percent = lambda values: [None if v is None else 100 * v for v in values]  # noqa: E731
     series = (
-        Series("share of SST (with the error)", x, percent([*rows["share_of_total"], error]), style="bars"),
-        Series("share of SST - SSE (without the error)", x[:-1], percent(rows["share_of_explained"]), style="bars"),
+        Series("share of SST (with the error)", x, [*total, error], style="bars"),
+        Series("share of SST - SSE (without the error)", x[:-1], explained, style="bars"),
     )
     return Figure(
         f"variation-{title}", _titled("Allocation of variation", title), "effect", "share of the variation (%)", series,
