@@ -211,6 +211,17 @@ def test_a_virtual_cpu_that_waits_is_told_of() -> None:
     )
 
 
+def test_a_study_of_marked_runs_alone_says_so(tmp_path: Path) -> None:
+    factors = {"read": 1.0, "random": 1.0, "block_kib": 4, "path": "nfs", "iops": 50}
+    manifest = {
+        "section": "effects", "factors": factors, "repetition": 1,
+        "storage": {"completed": 90, "achieved_iops": 45.0, "cpu_cores": 0.1, "guest_cores": 0.1, "verdict": "disturbed"},
+    }  # fmt: skip
+    found: Any = SimpleNamespace(runs=[SimpleNamespace(manifest=manifest)], folder=tmp_path)
+    lines = storage_guests_analysis(found, found, {"section": "effects"}).lines
+    assert lines[0] == "no run of effects counts" and "1 runs are marked" in lines[1]
+
+
 def test_options_of_the_analysis() -> None:
     nothing: Any = SimpleNamespace(runs=[], folder=Path())
     assert storage_guests_analysis(nothing, nothing, {"section": "effects"}).lines == ("there is no storage run",)
