@@ -123,6 +123,8 @@ def restore() -> None:
 def clean() -> None:
     """Removes what labs of dead processes left behind."""
     from sojourn.lab.cleanup_registry import clean_stale
+    from sojourn.lab.guest import PREFIX
+    from sojourn.lab.owned_folder import remove_stale_folders
 
-    removed = clean_stale()
+    removed = [*clean_stale(), *map(str, remove_stale_folders(PREFIX))]
     say("removed " + ", ".join(removed) if removed else "nothing was left behind")

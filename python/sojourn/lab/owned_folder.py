@@ -52,11 +52,18 @@ def stale_folders(prefix: str, parents: Iterable[str] = ()) -> Iterator[Path]:
                     yield place
 
 
+def remove_stale_folders(prefix: str, parents: Iterable[str] = ()) -> list[Path]:
+    """Removes them; which there were."""
+    found = list(stale_folders(prefix, parents))
+    for place in found:
+        shutil.rmtree(place, ignore_errors=True)
+    return found
+
+
 @contextmanager
 def owned_folder(prefix: str) -> Iterator[Path]:
     """One that is removed at the end, as are those that others were killed in."""
-    for place in stale_folders(prefix):
-        shutil.rmtree(place, ignore_errors=True)
+    remove_stale_folders(prefix)
     made = make_owned_folder(prefix)
     try:
         yield made

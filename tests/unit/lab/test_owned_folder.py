@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.lab.owned_folder import make_owned_folder, owned_folder, stale_folders
+from sojourn.cli.lab import clean
+from sojourn.lab.guest import PREFIX as GUEST
+from sojourn.lab.owned_folder import make_owned_folder, owned_folder, remove_stale_folders, stale_folders
 
 PREFIX = "sojourn-test-"
 KILLED = f"""
 import os
+from sojourn.cli.lab import clean
+from sojourn.lab.guest import PREFIX as GUEST
 from sojourn.lab.owned_folder import make_owned_folder
 print(make_owned_folder({PREFIX!r}), flush=True)
 os.kill(os.getpid(), 9)
@@ -31,3 +35,17 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path, monkeypatch: pyte
     with owned_folder(PREFIX) as made:
         assert made.is_dir() and not left.exists() and mine.is_dir() and stranger.is_dir()
     assert not made.exists()
+
+
+def test_lab_clean_removes_the_folders_of_killed_guests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("sojourn.lab.cleanup_registry.clean_stale", list)
+    killed = KILLED.replace(PREFIX, GUEST)
+    left = Path(subprocess.run([sys.executable, "-c", killed], capture_output=True, text=True).stdout.strip())
+    mine = make_owned_folder(GUEST)
+    assert left.is_dir() and remove_stale_folders(PREFIX) == []
+    clean()
+    assert not left.exists() and mine.is_dir() and left.name in capsys.readouterr().out.replace("\n", "")
