@@ -130,9 +130,12 @@ def main() -> None:
     rows: dict[str, Row] = {}
     for name in (one for one in ROWS if one in names):
         since = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder, ROWS[name](Path(folder)) as row:
-            rows[name] = row
-            lines += measured(name, row, asked.rounds)
+        try:
+            with tempfile.TemporaryDirectory() as folder, ROWS[name](Path(folder)) as row:
+                rows[name] = row
+                lines += measured(name, row, asked.rounds)
+        except Exception as error:  # the other rows are worth having
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         print(f"{name}: {time.monotonic() - since:.0f} s", file=sys.stderr, flush=True)
         about = machine([*loads, os.getloadavg()], asked.rounds, time.monotonic() - begun)
         text = write(asked.out, lines, rows, about)  # after each row, so that a run that is cut off keeps the rest

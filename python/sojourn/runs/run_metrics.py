@@ -129,9 +129,11 @@ def _rate(metric: str, times: pl.Series, every: int, window: tuple[float, float]
 def _present(requests: pl.DataFrame, window: tuple[float, float], length_s: float) -> float:
     """Time average of the number of requests present. By the same time stamps as throughput and response time: that Little's
     law holds between the three is an identity, and no check (`in_flight` has one)."""
-    start = requests["intended_s"].clip(*window)
-    end = requests["end_s"].fill_nan(window[1]).clip(*window)
-    return float((end - start).sum()) / length_s
+    end = requests["end_s"].to_numpy().copy()
+    end[np.isnan(end)] = window[1]
+    np.clip(end, *window, out=end)
+    end -= np.clip(requests["intended_s"].to_numpy(), *window)
+    return float(pl.Series(end).sum()) / length_s
 
 
 def _classes(

@@ -103,11 +103,12 @@ def station(name: str) -> Key:
 
 def completed_per_s(folder: RunFolder) -> float:
     """Successful requests a second of the window; 0 where there are none."""
-    requests = folder.columns("requests", ("intended_s", "failure"))
     start_s, end_s = folder.manifest.get("window_s", (0.0, 0.0))
-    if requests is None or requests.is_empty() or end_s <= start_s:
+    if end_s <= start_s:
         return 0.0
-    good = requests.filter(pl.col("intended_s").is_between(start_s, end_s), pl.col("failure") == 0).height
+    parts = folder.parts("requests", ("intended_s", "failure"))
+    counted = (pl.col("intended_s").is_between(start_s, end_s), pl.col("failure") == 0)
+    good = sum(part.filter(*counted).height for part in parts)
     return good * folder.sample_every / float(end_s - start_s)
 
 
