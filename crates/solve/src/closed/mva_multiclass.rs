@@ -115,18 +115,51 @@ pub fn run(model: &ClassDemands, points: &[Vec<usize>]) -> Vec<MvaMeans> {
 
 /// Mean numbers at all stations for every state, by rows of the last class.
 fn fill(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
-    let (width, last) = (model.width, lattice.classes() - 1);
-    let mut total = vec![[0.0; LANES]; lattice.size * width];
-    let mut ahead: Vec<(usize, usize)> = Vec::new();
+    // known widths keep the numbers of a state in registers until all classes are added
+    match model.width {
+        1 => fill_known::<1>(model, lattice),
+        2 => fill_known::<2>(model, lattice),
+        3 => fill_known::<3>(model, lattice),
+        _ => fill_any(model, lattice),
+    }
+}
+
+fn fill_known<const W: usize>(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
+    let last = lattice.classes() - 1;
+    let (demands, think) = (&model.demands_s[last][..W], model.think_s[last]);
+    let mut total = vec![[0.0; LANES]; lattice.size * W];
+    let mut ahead: Vec<(usize, f64, f64, &[Lane])> = Vec::new();
     lattice.rows(|start, n| {
         ahead.clear();
-        ahead.extend((0..last).filter(|&r| n[r] > 0).map(|r| (r, n[r])));
+        let classes = (0..last).filter(|&r| n[r] > 0);
+        ahead.extend(
+            classes.map(|r| (lattice.stride[r] * W, model.think_s[r], n[r] as f64, &model.demands_s[r][..W])),
+        );
+        for count in 0..lattice.row() {
+            let (before, rest) = total.split_at_mut((start + count) * W);
+            let mut sum = [[0.0; LANES]; W];
+            for &(back, think, others, demands) in &ahead {
+                step::<W>(demands, think, others, &before[before.len() - back..][..W], &mut sum);
+            }
+            if count > 0 {
+                step::<W>(demands, think, count as f64, &before[before.len() - W..], &mut sum);
+            }
+            rest[..W].copy_from_slice(&sum);
+        }
+    });
+    total
+}
+
+fn fill_any(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
+    let (width, last) = (model.width, lattice.classes() - 1);
+    let mut total = vec![[0.0; LANES]; lattice.size * width];
+    lattice.rows(|start, n| {
         for count in 0..lattice.row() {
             let state = start + count;
             let (before, rest) = total.split_at_mut(state * width);
             let sum = &mut rest[..width];
-            for &(r, others) in &ahead {
-                model.add(r, others, &before[(state - lattice.stride[r]) * width..][..width], sum);
+            for r in (0..last).filter(|&r| n[r] > 0) {
+                model.add(r, n[r], &before[(state - lattice.stride[r]) * width..][..width], sum);
             }
             if count > 0 {
                 model.add(last, count, &before[(state - 1) * width..], sum);
