@@ -93,7 +93,11 @@ fn shared<'a>(config: &'a Config, conninfo: &ConnInfo, poll: &Poll) -> Result<Sh
     let waker = Waker::new(poll.registry(), WAKE).map_err(system("epoll"))?;
     let pool = SessionPool::new(conninfo.clone(), config.connections);
     let at_once = config.batch_concurrency.min(config.connections);
-    let queue = BoundedQueue::in_batches(config.queue, Batches { at_once, least: BESIDE });
+    let queue = if config.batch {
+        BoundedQueue::in_batches(config.queue, Batches { at_once, least: BESIDE })
+    } else {
+        BoundedQueue::new(config.queue)
+    };
     // Two whole requests, so that one can be read while the other is served.
     let limits = Limits { requests: PIPELINE, bytes: 2 * (HEAD_BYTES + config.message_bytes) };
     let context = Context::new(queue, MemoryLimit::new(config.memory_bytes, FREE), limits, waker);
