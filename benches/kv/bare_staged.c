@@ -4,23 +4,19 @@
  *     ./bare_staged PORT WORKERS BATCH SERVER_PORT...
  *
  * The hand-over is that of `serve kv-proxy --architecture staged`: the network thread holds requests back until nothing more comes or a
- * batch is there; a worker takes a batch, sends it to each server in one piece, and sends each client its answer as it comes. While a
- * batch is under way, the network thread waits for its end, 0.1 ms at most. A set goes to all servers, a get to the first. No limit, no
- * time-out, no statistics, one request of a client at a time; what is not expected ends the program. It runs until it is ended. */
+ * batch is there; a worker takes a batch, sends it to each server in one piece, and sends each client its answer as it comes; a thread
+ * that is woken does not interrupt who woke it. A set goes to all servers, a get to the first. No limit, no time-out, no statistics, one
+ * request of a client at a time; what is not expected ends the program. It runs until it is ended. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <linux/futex.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CLIENTS = 1024, SERVERS = 64, REQUEST_BYTES = 8 << 10, BATCH_BYTES = 1 << 18 };
@@ -45,10 +41,12 @@ static int asleep, woken;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t some = PTHREAD_COND_INITIALIZER;
 
-/* Batches under way, and whether the network thread waits for the end of one. */
-static atomic_int working, awaited;
-
 static void die(const char *what) { perror(what), _exit(1); }
+
+static void begin_thread(void) {
+    struct sched_param none = {0};
+    if (batch > 1) sched_setscheduler(0, SCHED_BATCH, &none);
+}
 
 static int connection(int fd) {
     int one = 1;
@@ -99,7 +97,6 @@ static int take(struct client **mine) {
         asleep--, woken -= woken > 0;
     }
     while (first != last && count < batch) mine[count++] = waiting[first++ % CLIENTS];
-    working++;
     int more = wanted();
     pthread_mutex_unlock(&lock);
     wake(more);
@@ -119,6 +116,7 @@ static long answer(struct server *server) {
 }
 
 static void *work(void *none) {
+    begin_thread();
     struct server *all = calloc(servers, sizeof *all);
     for (int k = 0; k < servers; k++) {
         struct sockaddr_in at = {AF_INET, htons(ports[k]), {htonl(INADDR_LOOPBACK)}};
@@ -145,16 +143,7 @@ static void *work(void *none) {
             if (send(mine[i]->fd, all->answers + all->from, length, MSG_NOSIGNAL) != length) die("client");
             all->from += length;
         }
-        working--;
-        if (atomic_exchange(&awaited, 0)) syscall(SYS_futex, &awaited, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
     }
-}
-
-static void wait_for_batch(int queued) {
-    struct timespec longest = {0, 100000};
-    awaited = 1;
-    if (queued || working) syscall(SYS_futex, &awaited, FUTEX_WAIT_PRIVATE, 1, &longest, 0, 0);
-    awaited = 0;
 }
 
 /* Reads what a client has sent; whether it is a whole request. */
@@ -171,14 +160,14 @@ int main(int argc, char **argv) {
     for (int k = 0; k < servers; k++) ports[k] = atoi(argv[4 + k]);
     pthread_t thread;
     for (int k = atoi(argv[2]); k > 0; k--) pthread_create(&thread, NULL, work, NULL);
+    begin_thread();
     struct sockaddr_in own = {AF_INET, htons(atoi(argv[1])), {htonl(INADDR_LOOPBACK)}};
     int door = socket(AF_INET, SOCK_STREAM, 0), epoll = epoll_create1(0);
     if (bind(door, (struct sockaddr *)&own, sizeof own) || listen(door, 128)) die("listen");
     struct epoll_event event = {.events = EPOLLIN}, events[CLIENTS];
     epoll_ctl(epoll, EPOLL_CTL_ADD, door, &event);
-    for (int held = 0, queued = 0;;) {
+    for (int held = 0;;) {
         if (held) sched_yield();
-        else wait_for_batch(queued);
         int found = epoll_wait(epoll, events, CLIENTS, held ? 0 : -1), came = 0;
         struct client *whole[CLIENTS];
         for (int e = 0; e < found; e++) {
@@ -194,8 +183,7 @@ int main(int argc, char **argv) {
         }
         pthread_mutex_lock(&lock);
         for (int k = 0; k < came; k++) waiting[last++ % CLIENTS] = whole[k];
-        queued = last - first;
-        held = came && queued < batch;
+        held = came && (int)(last - first) < batch;
         int more = held ? 0 : wanted();
         pthread_mutex_unlock(&lock);
         wake(more);
