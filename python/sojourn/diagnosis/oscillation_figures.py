@@ -72,7 +72,9 @@ def _by_shift(found: Oscillation) -> Figure:
     note = (
         f"Without a shift r = {found.correlation:.2f}; the shifts of {LEAST_SHIFT_S:g} s and more say what chance does."
     )
-    return Figure("oscillation-shifts", "Correlation by shift", "shift, s", "r", (curve,), note, vlines=((0.0, ""),))
+    return Figure(
+        "oscillation-shifts", "Correlation by shift", "shift, s", "correlation, r", (curve,), note, vlines=((0.0, ""),)
+    )
 
 
 def table(found: Oscillation) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.report.document import Figure, Series
 from sojourn.runs.run_folder import RunFolder
+from sojourn.study.sweep_figures import in_order
 from sojourn.study.verdict import factors_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _renamed(series: list[Series], groups: Mapping[str, list[RunFolder]], level:
     first = next(iter(each.values()))
     varied = tuple(k for k in first if k != level and len({repr(one.get(k)) for one in each.values()}) > 1)
     found = []
-    for one in series:
+    for one in sorted(series, key=lambda one: [in_order(each[one.group].get(name)) for name in varied]):
         name = factors_text(each[one.group], varied) if varied else ""
         predicted = one.style == "dashed"
         words = ", ".join(word for word in (name, "predicted" * predicted) if word)

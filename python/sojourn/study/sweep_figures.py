@@ -66,8 +66,12 @@ def _lines(part: Part, runs: list[RunFolder]) -> Lines:
 
 def _in_order(factors: Mapping[str, Any], names: Sequence[str]) -> list[tuple[bool, float, str]]:
     """Numbers by their value, before texts."""
-    values = [factors[name] for name in names]
-    return [(False, float(v), "") if isinstance(v, int | float) else (True, 0.0, str(v)) for v in values]
+    return [in_order(factors[name]) for name in names]
+
+
+def in_order(value: Any) -> tuple[bool, float, str]:
+    """What values of a factor are sorted by: numbers before texts."""
+    return (False, float(value), "") if isinstance(value, int | float) else (True, 0.0, str(value))
 
 
 def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str) -> Figure:
