@@ -31,7 +31,7 @@ from sojourn_cases.common.memcached import Memcached, free_port, version
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-SECONDS = float(os.environ.get("SECONDS", "2"))
+SECONDS = float(os.environ.get("RUN_SECONDS", "2"))
 CONNECTIONS, KEYS, VALUE_BYTES = 16, 1000, 1024
 WORKERS, BATCH = 8, 16
 Row = dict[str, float | str | int]

@@ -27,7 +27,7 @@ from service import BODY_BYTES, Row, Seen, bare_batch, fill, loaded, pgbench, re
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.messages.disk_flush_time import flush_s
 
-ROUNDS, SECONDS, STORED = int(os.environ.get("ROUNDS", "5")), int(os.environ.get("SECONDS", "3")), 5000
+ROUNDS, SECONDS, STORED = int(os.environ.get("ROUNDS", "5")), int(os.environ.get("RUN_SECONDS", "3")), 5000
 DURABILITY = ("full", "off")
 # connections, tool, clients
 EVENTS, THREADS, BATCH, RELAY = "event-driven", "threaded", "batch", "pgbench through a bare relay"
