@@ -27,8 +27,7 @@ import load_rows
 from row import OURS, Figures, Row, Wanted
 
 HERE = Path(__file__).resolve().parent
-# what measures memory comes before what makes this process large
-ROWS = {**command_rows.ROWS, **kernel_rows.ROWS, **load_rows.ROWS}
+ROWS = {**load_rows.ROWS, **kernel_rows.ROWS, **command_rows.ROWS}  # what others disturb most comes first
 PEERS = ("wrk", "oha", "wrk2", "octave-cli")
 Line = tuple[str, int, str, str, float]  # row, round, tool, figure, value
 
