@@ -1,6 +1,7 @@
 """PostgreSQL as the worker of a guest: it runs there, on a cluster that was copied there, and imports little for that reason.
 
-`config`: `program` (postgres), `data` (the cluster's folder), `folders` of it that are empty, `mounts` (device and folder of each).
+`config`: `program` (postgres), `data` (the cluster's folder), `address`, `folders` that are empty, and where they are given `mounts`
+(device, folder and kind of each) and `cpus` that the server may use.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def serve(config: dict[str, Any], emit: Any) -> dict[str, Any]:
     """Serves until SIGTERM; which server it was."""
     data = Path(config["data"])
     _folders(data, config)
+    if config.get("cpus"):
+        os.sched_setaffinity(0, config["cpus"])  # the server inherits it
     server = subprocess.Popen(
         [config["program"], "-D", str(data)], cwd="/", user=NOBODY, group=NOBODY, extra_groups=[],
         env={"LC_ALL": "C", "TZ": "UTC"},
@@ -48,10 +51,11 @@ def _folders(data: Path, config: dict[str, Any]) -> None:
     for folder in config["folders"]:
         Path(folder).mkdir(parents=True, exist_ok=True)
     for above, folders, files in os.walk(data):
-        for name in (*folders, *files):
-            os.chown(Path(above, name), NOBODY, NOBODY)
-    os.chown(data, NOBODY, NOBODY)
+        for path in (Path(above), *(Path(above, name) for name in (*folders, *files))):
+            if path.stat().st_uid != NOBODY:
+                os.chown(path, NOBODY, NOBODY)
     data.chmod(0o700)
+    os.sync()
 
 
 def _await(server: subprocess.Popen[bytes], data: Path) -> None:

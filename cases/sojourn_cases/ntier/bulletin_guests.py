@@ -18,17 +18,19 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
+from sojourn.lab import SlowDisk, guest_kind, guest_parts, why_not_namespaces
 from sojourn.lab import cores as all_cores
-from sojourn.lab import guest_kind, guest_parts, why_not_namespaces
 from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Factor, Point, System, Value
 from sojourn_cases.common.postgres_programs import programs, runs_as
+from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board import BulletinLoad
 from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
 from sojourn_cases.ntier.bulletin_database import TableSizes
 from sojourn_cases.ntier.guest_account import GUESTS, account_rows, cores_of
+from sojourn_cases.ntier.guest_disk import MEMORY, STRATEGIES, WrittenDisk, guest_disk
 from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTiers
 
 MOST_CPUS = 4
@@ -36,14 +38,15 @@ MOST_PAIRS = 2  # of guests at a time
 SETTLES_S = 3.0
 SHARED, APART = "shared", "apart"
 KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
-PLACE = "[system]"
+DISK_NEEDED = "set disk in [system] for a database on a disk"
 
 
 class BulletinGuestOptions(BaseModel):
     """`[system]` of kind `bulletin-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for
     the application; the next one for a second pair of guests. `network`:
     of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
-    `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names."""
+    `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk of the host (as root), for
+    the disk of the database's guest."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,6 +59,7 @@ class BulletinGuestOptions(BaseModel):
     scale: float = Field(default=0.002, ge=0.001, le=1)
     data_seed: int = Field(default=1, ge=0)
     database_settings: dict[str, str] = Field(default_factory=dict)
+    disk: str | None = None
 
 
 class BulletinGuestSystem(System):
@@ -68,10 +72,12 @@ class BulletinGuestSystem(System):
     def __init__(self, options: BulletinGuestOptions, load: BulletinLoad, base_folder: Path) -> None:
         self.options, self.load, self.base_folder = options, load, base_folder
         TableSizes.of(options.scale)
+        database_disk.check(options.disk)
 
     @property
     def factors(self) -> dict[str, Factor]:
-        """`cpus`: virtual ones of each guest; `placement`: both guests on the same cores of the host, or each on its own."""
+        """`cpus`: virtual ones of each guest; `placement`: both guests on the same cores of the host, or each on its own. `strategy`: where
+        the database lies and how its guest writes (`guest_disk.py`); `disk_bps`: of the host's slow disk, 0: no limit."""
         return {
             "cpus": Factor(default=1, low=1, high=MOST_CPUS),
             "placement": Factor(default=SHARED, values=(SHARED, APART)),
@@ -80,6 +86,10 @@ class BulletinGuestSystem(System):
             "workers": Factor(default=16, low=1, high=1024),
             "pool": Factor(default=16, low=1, high=200),
             "page_work_s": Factor(default=0.0, low=0.0, high=1.0),
+            "strategy": Factor(
+                default=MEMORY, values=(MEMORY, *STRATEGIES) if self.options.disk else (MEMORY,), others=DISK_NEEDED
+            ),
+            **(database_disk.RATE if self.options.disk else {}),
         }
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
@@ -106,7 +116,7 @@ class BulletinGuestSystem(System):
 
     @property
     def resources(self) -> dict[str, MeasuredResource | None]:
-        return dict.fromkeys(GUESTS)
+        return dict.fromkeys((*GUESTS, *([database_disk.NAME] if self.options.disk else ())))
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -123,8 +133,12 @@ class BulletinGuestSystem(System):
         way = guest_kind(parts) if self.options.guest == "auto" else self.options.guest
         parts.check(way)
         programs(runs_as(), "a study without guests")
-        with bulletin_cluster(self.options.scale, self.options.data_seed) as cluster, ExitStack() as stack:
-            yield BulletinGuestSession(self, way, cluster, stack)
+        with (
+            bulletin_cluster(self.options.scale, self.options.data_seed) as cluster,
+            database_disk.opened(self.options.disk, None) as disk,
+            ExitStack() as stack,
+        ):
+            yield BulletinGuestSession(self, way, cluster, stack, disk)
 
 
 def host_cores(placement: str, cpus: int, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -141,6 +155,7 @@ class BulletinGuestSession:
     way: str
     cluster: BulletinCluster
     _stack: ExitStack
+    disk: SlowDisk | None = None
     _pairs: dict[str, GuestTiers] = field(default_factory=dict)  # by their factors; all but one are frozen
 
     def conditions(self, point: Point) -> dict[str, Any]:
@@ -149,10 +164,26 @@ class BulletinGuestSession:
         return {"load": self._load(point, 0), "machine": machine(), "conditions": about}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
-        available = [core.number for core in all_cores()]
-        cpus = int(point.factors["cpus"])
-        placed = host_cores(str(point.factors["placement"]), cpus, available)
-        tiers = self._tiers(point, placed)
+        placed = host_cores(
+            str(point.factors["placement"]), int(point.factors["cpus"]), [core.number for core in all_cores()]
+        )
+        strategy = str(point.factors["strategy"])
+        if not self.disk or strategy == MEMORY:
+            return self._run(self._kept(point, placed), point, out, seed, placed)
+        self._freeze()
+        # a database that was written to is no other run's
+        with (
+            guest_disk(self.disk, strategy, int(point.factors["cpus"])) as written,
+            self._started(point.factors, placed, written) as tiers,
+            written.at(float(point.factors["disk_bps"])),
+        ):
+            time.sleep(SETTLES_S)
+            return self._run(tiers, point, out, seed, placed)
+
+    def _run(
+        self, tiers: GuestTiers, point: Point, out: Path, seed: int, placed: Mapping[str, tuple[int, ...]]
+    ) -> RunFolder:
+        cpus, available = int(point.factors["cpus"]), [core.number for core in all_cores()]
         used = {core for own in placed.values() for core in own}
         client = [core for core in available if core not in used] or available[-1:]
         about = {
@@ -164,22 +195,19 @@ class BulletinGuestSession:
             "conditions": self.conditions(point)["conditions"],
         }  # fmt: skip
         around = RunEnvironment(tiers.network, pids=tiers.pids, client_cores=tuple(client), manifest=about)
-        counted = CountedGuests(tiers, out)
         folder = execute(
-            out, self._load(point, seed, tiers.port), what=point.record(seed), around=around, service=counted,
+            out, self._load(point, seed, tiers.port), what=point.record(seed), around=around, service=CountedGuests(tiers, out),
             interval_s=self.system.load.every_s,
         )  # fmt: skip
         groups = {name: MeasuredResource(float(cpus), cores=cores_of(name, cpus)) for name in GUESTS}
-        add_resources(folder, groups, point.factors, account_rows(folder, cpus))
+        add_resources(folder, groups | database_disk.resources(self.disk), point.factors, account_rows(folder, cpus))
         return folder
 
-    def _tiers(self, point: Point, placed: Mapping[str, tuple[int, ...]]) -> GuestTiers:
+    def _kept(self, point: Point, placed: Mapping[str, tuple[int, ...]]) -> GuestTiers:
         """The guests of this point; those of others stand still meanwhile, since a boot takes as long as a run."""
         wanted = {name: point.factors.get(name, self.system.factors[name].default) for name in KEPT}
         key = repr(wanted)
-        for name, pair in self._pairs.items():
-            if name != key:
-                pair.freeze()
+        self._freeze(but=key)
         if key not in self._pairs:
             if len(self._pairs) >= MOST_PAIRS:
                 self._pairs.clear()
@@ -191,14 +219,20 @@ class BulletinGuestSession:
         time.sleep(SETTLES_S)
         return found
 
+    def _freeze(self, but: str = "") -> None:
+        for name, pair in self._pairs.items():
+            if name != but:
+                pair.freeze()
+
     def _started(
-        self, wanted: Mapping[str, Any], placed: Mapping[str, tuple[int, ...]]
+        self, wanted: Mapping[str, Any], placed: Mapping[str, tuple[int, ...]], written: WrittenDisk | None = None
     ) -> AbstractContextManager[GuestTiers]:
         o = self.system.options
         return GuestTiers.started(
             self.way, self.cluster, placed, cpus=int(wanted["cpus"]), memory_mib=(o.memory_mib, o.database_memory_mib),
             port=None if self.system.in_lab else o.port + len(self._pairs), workers=int(wanted["workers"]), pool=int(wanted["pool"]),
             page_work_s=float(wanted["page_work_s"]), settings=o.database_settings, interval_s=self.system.load.every_s,
+            disk=written.disk if written else None, database_cpus=written.cpus if written else (),
         )  # fmt: skip
 
     def _load(self, point: Point, seed: int, port: int | None = None) -> dict[str, Any]:

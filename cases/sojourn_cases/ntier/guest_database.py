@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.lab import folder_files, program_files
+from sojourn.errors import LabError
+from sojourn.lab import GuestDisk, folder_files, owned_folder, program_files
 from sojourn_cases.common.postgres import DATABASE, SOCKET_PORT, USER
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier.bulletin_cluster import SETTINGS, SPARE_SESSIONS, BulletinCluster
 
 CALL = "sojourn_cases.common.postgres_in_guest:serve"
 DATA = Path("/board/data")
+MAKER, SEARCHED, LIMIT_S = "mkfs.ext4", f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", 120
+SPARE, ROOM_BYTES = 1.5, 160 << 20  # of an image, for what a run writes and the logs of database and file system
 # What its own initdb wrote names time zones and files of the host.
 OWN = {
     "dynamic_shared_memory_type": "mmap", "shared_buffers": "32MB", "unix_socket_directories": "", "logging_collector": "off",
@@ -23,43 +29,88 @@ OWN = {
 
 @dataclass(frozen=True)
 class GuestDatabase:
-    """`files` for the guest, `config` of its worker, `url` for the application."""
+    """`files` for the guest, `config` of its worker, `url` for the application; `disk`: what the cluster lies on, None: memory."""
 
     files: Mapping[str, tuple[bytes, int]]
     config: dict[str, Any]
     url: str
+    disk: GuestDisk | None = None
 
 
 def guest_database(
-    cluster: BulletinCluster, address: str, sessions: int, settings: Mapping[str, str] | None = None
+    cluster: BulletinCluster,
+    address: str,
+    sessions: int,
+    settings: Mapping[str, str] | None = None,
+    disk: GuestDisk | None = None,
+    cpus: Sequence[int] = (),
 ) -> GuestDatabase:
-    """A copy of `cluster` for a server at `address`, which all that reach it there may use with the cluster's password.
+    """A copy of `cluster` for a server at `address`, which all that reach it there may use with the cluster's password: in memory, or on
+    `disk`, whose image is made. `cpus`: virtual ones for the server alone, all where none is given.
 
     Raises:
-        LabError: PostgreSQL is not installed.
+        LabError: PostgreSQL is not installed, or the image cannot be made.
     """
     program = programs(runs_as(), "a study without guests") / "postgres"
-    data, folders = folder_files(cluster.folder / "data", DATA)
     share, _ = folder_files(_share(program), _share(program))
     said = {
         **SETTINGS, **OWN, "listen_addresses": address, "port": str(SOCKET_PORT),
         "max_connections": str(sessions + SPARE_SESSIONS), **(settings or {}),
     }  # fmt: skip
-    place = str(DATA).lstrip("/")
     own = {
-        f"{place}/postgresql.conf": "".join(f"{name} = '{value}'\n" for name, value in said.items()),
-        f"{place}/postgresql.auto.conf": "",
-        f"{place}/pg_hba.conf": f"host {DATABASE} {USER} {address}/24 scram-sha-256\n",
+        "postgresql.conf": "".join(f"{name} = '{value}'\n" for name, value in said.items()),
+        "postgresql.auto.conf": "",
+        "pg_hba.conf": f"host {DATABASE} {USER} {address}/24 scram-sha-256\n",
     }
-    files = {
-        **program_files(program), **{name: (content, 0o644) for name, (content, _) in share.items()}, **data,
-        **{name: (text.encode(), 0o600) for name, text in own.items()},
-    }  # fmt: skip
     # it wants to see the folder of its modules, none of which is used
-    folders = [*folders, str(program.resolve().parent.parent / "lib")]
-    config = {"program": str(program), "data": str(DATA), "folders": folders, "address": f"{address}:{SOCKET_PORT}"}
+    folders = [str(program.resolve().parent.parent / "lib")]
+    files = {**program_files(program), **{name: (content, 0o644) for name, (content, _) in share.items()}}
+    config: dict[str, Any] = {"program": str(program), "data": str(DATA), "address": f"{address}:{SOCKET_PORT}"}
+    config |= {"cpus": list(cpus)}
+    if disk:
+        make_disk(cluster.folder / "data", own, Path(disk.path))
+        config |= {"mounts": [["/dev/vda", str(DATA.parent), "ext4"]]}
+    else:
+        data, empty = folder_files(cluster.folder / "data", DATA)
+        folders += empty
+        files |= {**data, **{f"{DATA}/{name}".lstrip("/"): (text.encode(), 0o600) for name, text in own.items()}}
+    config |= {"folders": folders}
     secret = (cluster.folder / "password").read_text()
-    return GuestDatabase(files, config, f"postgresql://{USER}:{secret}@{address}:{SOCKET_PORT}/{DATABASE}")
+    return GuestDatabase(files, config, f"postgresql://{USER}:{secret}@{address}:{SOCKET_PORT}/{DATABASE}", disk)
+
+
+def make_disk(data: Path, own: Mapping[str, str], image: Path) -> None:
+    """An image with an ext4 file system that has a copy of the cluster, with `own` files in the place of its.
+
+    Raises:
+        LabError: e2fsprogs is not installed, or there is no room.
+    """
+    maker = shutil.which(MAKER, path=SEARCHED)
+    if maker is None:
+        raise LabError(f"{MAKER} is not installed", "a disk of a guest", "run: apt-get install e2fsprogs")
+    with owned_folder("sojourn-board-") as folder:
+        copy = folder / "content" / DATA.name
+        shutil.copytree(data, copy)
+        for name, text in own.items():
+            (copy / name).write_text(text)
+        size = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
+        # all its tables are written now, and none during a run
+        words = [
+            "-q",
+            "-F",
+            "-m",
+            "0",
+            "-E",
+            "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
+            "-d",
+            str(copy.parent),
+        ]
+        done = subprocess.run(
+            [maker, *words, str(image), f"{(int(SPARE * size) + ROOM_BYTES) >> 10}k"], capture_output=True, text=True,
+            check=False, timeout=LIMIT_S, env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise LabError(done.stderr.strip() or f"it ended with {done.returncode}", MAKER, "make room")
 
 
 def _share(program: Path) -> Path:

@@ -16,6 +16,7 @@ from sojourn.errors import LabError
 from sojourn.lab import (
     LINK,
     LISTENS,
+    GuestDisk,
     GuestSamples,
     GuestShape,
     GuestWorker,
@@ -58,18 +59,21 @@ class GuestTiers:
         page_work_s: float,
         settings: Mapping[str, str],
         interval_s: float,
+        disk: GuestDisk | None = None,
+        database_cpus: Sequence[int] = (),
     ) -> Iterator[GuestTiers]:
-        """The database first, since the application opens its sessions at its start. `port`: of the host, None: on a network of the lab.
+        """The database first, since the application opens its sessions at its start. `port`: of the host, None: on a network of the
+        lab. `disk`: what the database lies on, None: memory; `database_cpus`: virtual CPUs of its guest for it alone.
 
         Raises:
             LabError: a guest cannot be had, or did not become ready.
         """
-        parts, database = guest_parts(), guest_database(cluster, LINKED[DATABASE], pool, settings)
+        parts, database = guest_parts(), guest_database(cluster, LINKED[DATABASE], pool, settings, disk, database_cpus)
         last = cpus - 1  # takes the interrupts of the link, where there are several
         with guest_worker(
-            parts, way, GuestShape(cpus, memory_mib[1], (), link=LISTENS), DATABASE_CALL, database.config,
+            parts, way, GuestShape(cpus, memory_mib[1], (), disks=(disk,) if disk else (), link=LISTENS), DATABASE_CALL, database.config,
             cores=placed[DATABASE], interrupt_cores=[last], setup=_linked(0, DATABASE), more_files=database.files,
-            real_time=False, interval_s=interval_s,
+            modules=("ext4",) if disk else (), real_time=False, interval_s=interval_s,
         ) as behind:  # fmt: skip
             application = BulletinOptions(
                 listen=f"10.0.1.15:{FRONT_PORT}",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sojourn.lab.emulated_network import EmulatedNetwork as EmulatedNetwork
     from sojourn.lab.guest_command import LINK as LINK
     from sojourn.lab.guest_command import LISTENS as LISTENS
+    from sojourn.lab.guest_command import GuestDisk as GuestDisk
     from sojourn.lab.guest_command import GuestShape as GuestShape
     from sojourn.lab.guest_image import lacking_modules as lacking_modules
     from sojourn.lab.guest_parts import GuestParts as GuestParts
@@ -90,7 +91,7 @@ else:
             "cpu_topology": ["Core", "CorePlacement", "cores", "place"],
             "embedded_kv": ["EmbeddedKv"],
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
-            "guest_command": ["LINK", "LISTENS", "GuestShape"],
+            "guest_command": ["LINK", "LISTENS", "GuestDisk", "GuestShape"],
             "guest_image": ["lacking_modules"],
             "guest_parts": ["GuestParts", "guest_parts"],
             "guest_probe": ["guest_kind"],

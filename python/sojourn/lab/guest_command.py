@@ -24,11 +24,22 @@ NO_OFFLOADS = ",csum=off,gso=off,guest_csum=off" + "".join(
 
 
 @dataclass(frozen=True)
+class GuestDisk:
+    """A raw image of the host as a virtio-blk device with so many queues. `cached`: through the host's page cache, which keeps what the
+    guest wrote until the host writes it, else past it. `own_thread`: a thread of QEMU for this disk alone (an IOThread)."""
+
+    path: str
+    queues: int = 1
+    cached: bool = False
+    own_thread: bool = False
+
+
+@dataclass(frozen=True)
 class GuestShape:
     """`cpus`: virtual ones; `ports`: for each of its NICs the host's port on 127.0.0.1 that leads to `guest_port` there, or None.
     `queues`: of each NIC on a network of the lab (a namespace of the host, as root), at `address(k)` there; 0: QEMU's own network.
     `offloads`: the NIC takes a whole answer and splits and sums its packets; without, the guest does, and each packet crosses alone.
-    `disks`: raw images of the host, each a virtio-blk device (vda, vdb …) past the host's page cache. `link`: one more NIC, whose
+    `disks`: raw images of the host (a path, or a `GuestDisk`), each a virtio-blk device (vda, vdb …). `link`: one more NIC, whose
     packets go to one other guest alone: `LISTENS`, or the socket `LINK` beside the console of the guest that listens."""
 
     cpus: int = 1
@@ -37,7 +48,7 @@ class GuestShape:
     guest_port: int = 80
     queues: int = 0
     offloads: bool = True
-    disks: Sequence[str] = ()
+    disks: Sequence[str | GuestDisk] = ()
     link: str | None = None
 
     def check(self, way: str) -> None:
@@ -113,11 +124,23 @@ def _link(link: str | None, image: Path) -> list[str]:
     return ["-netdev", json.dumps(net), "-device", device]
 
 
-def _disk(number: int, path: str) -> list[str]:
-    """Flushes are left out: each write of the guest is on the host's disk or in its device when it ends, as on an array with a battery."""
-    file = {"driver": "file", "filename": path, "aio": "native", "cache": {"direct": True, "no-flush": True}}
-    node = {"driver": "raw", "node-name": f"disk{number}", "cache": {"direct": True, "no-flush": True}, "file": file}
-    return ["-blockdev", json.dumps(node), "-device", f"virtio-blk-pci,drive=disk{number}"]
+def _disk(number: int, disk: str | GuestDisk) -> list[str]:
+    """Flushes are left out: each write of the guest is on the host's disk or in its device when it ends, as on an array with a battery;
+    of a cached one in the host's memory."""
+    own = GuestDisk(disk) if isinstance(disk, str) else disk
+    cache = {"direct": not own.cached, "no-flush": True}
+    aio = "threads" if own.cached else "native"  # the other needs O_DIRECT
+    file = {"driver": "file", "filename": own.path, "aio": aio, "cache": cache}
+    node = {"driver": "raw", "node-name": f"disk{number}", "cache": cache, "file": file}
+    device = f"virtio-blk-pci,drive=disk{number},num-queues={own.queues}"
+    thread = ["-object", f"iothread,id=thread{number}"] if own.own_thread else []
+    return [
+        *thread,
+        "-blockdev",
+        json.dumps(node),
+        "-device",
+        f"{device},iothread=thread{number}" if thread else device,
+    ]
 
 
 def _lab_nic(number: int, queues: int) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 Sample = dict[str, Any]
@@ -34,27 +36,40 @@ class GuestSamples:
     first_core: int
 
 
-def merge_guests(guests: Sequence[GuestSamples], host: Path, beside: Iterable[Sample], out: Path) -> int:
-    """Writes to `out` the samples of guests that ran beside each other: at the times of the first one's samples the cores of all, those of
-    the others linear between their own samples. The cores of `host` are `host_cpu` there; its processes, and what `beside` has, stay
-    as they are. Time that a guest is told it was not given is `told_steal` there: it is what such a run asks, and no disturbance
-    of it. How many samples of the guests there were; a cut-off line is left out."""
+def merge_guests(guests: Sequence[GuestSamples], host: Path, beside: Sequence[Sample], out: Path) -> int:
+    """Writes to `out` the samples of guests that ran beside each other, at even times (a guest that shares its cores is late with its own),
+    all counters linear between the samples that there are: the cores of all guests, those of `host` as `host_cpu`, its processes
+    and disks, and what `beside` has. Time that a guest is told it was not given is `told_steal` there: it is what such a run asks, and
+    no disturbance of it. How many samples there are; a cut-off line is left out."""
     (header, *_), *_ = each = [list(_lines(one.path)) for one in guests]
     _, *outside = _lines(host)
+    here = [
+        {"t_s": one["t_s"], "host_cpu": one.get("cpu", {}), **{name: one.get(name, {}) for name in ("procs", "disks")}}
+        for one in outside
+    ]
     inside = [_on_host(lines[1:], one) for lines, one in zip(each, guests, strict=True)]
-    times = [[sample["t_s"] for sample in own] for own in (*inside, outside)]
-    first_s, last_s = (max(own[0] for own in times), min(own[-1] for own in times)) if all(times) else (1.0, 0.0)
-    kept = [sample for sample in inside[0] if first_s <= sample["t_s"] <= last_s]
-    for own in inside[1:] if kept else ():
-        for sample, cores in zip(kept, _between(own, [sample["t_s"] for sample in kept]), strict=True):
-            sample["cpu"] |= cores
-    for sample in kept:
+    times = _even_times([*inside, here])
+    merged: list[Sample] = [{"t_s": t_s} for t_s in times]
+    for own in (*inside, here, beside) if times else ():
+        for sample, found in zip(merged, _at(own, times), strict=True):
+            for source, counters in found.items():
+                sample.setdefault(source, {}).update(counters)
+    for sample in merged:
         sample["told_steal"] = {core: state.pop("steal", 0.0) for core, state in sample["cpu"].items()}
-    here = [{"t_s": one["t_s"], "host_cpu": one.get("cpu", {}), "procs": one.get("procs", {})} for one in outside]
-    known = sorted(int(core) for core in (kept[0]["cpu"] if kept else ()))
-    lines = [{**header, "cores": known}, *sorted([*kept, *here, *beside], key=lambda sample: float(sample["t_s"]))]
-    out.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return len(kept)
+    known = sorted(int(core) for core in (merged[0]["cpu"] if merged else ()))
+    out.write_text("".join(json.dumps(line) + "\n" for line in ({**header, "cores": known}, *merged)))
+    return len(merged)
+
+
+def _even_times(each: Sequence[Sequence[Sample]]) -> list[float]:
+    """As far apart as the first one's samples in the median, where all have some."""
+    if not all(len(own) > 1 for own in each):
+        return []
+    first_s, last_s = max(own[0]["t_s"] for own in each), min(own[-1]["t_s"] for own in each)
+    step_s = median(after["t_s"] - before["t_s"] for before, after in pairwise(each[0]))
+    return (
+        [first_s + k * step_s for k in range(int((last_s - first_s) / step_s + 1e-9) + 1)] if last_s > first_s else []
+    )
 
 
 def _on_host(samples: Sequence[Sample], of: GuestSamples) -> list[Sample]:
@@ -69,21 +84,32 @@ def _on_host(samples: Sequence[Sample], of: GuestSamples) -> list[Sample]:
     ]
 
 
-def _between(samples: Sequence[Sample], times: Sequence[float]) -> Iterator[dict[str, dict[str, float]]]:
-    """Core → state → its counter at each of `times`."""
+def _at(samples: Sequence[Sample], times: Sequence[float]) -> Iterator[Sample]:
+    """Of counters that all `samples` have, their values at `times`, in the same dictionaries of dictionaries."""
     import numpy as np
 
+    each = [dict(_counters(sample)) for sample in samples]
+    common = [path for path in each[0] if all(path in one for one in each)] if each else []
     own = [sample["t_s"] for sample in samples]
-    counters = {
-        (core, state): np.interp(times, own, [sample["cpu"][core][state] for sample in samples])
-        for core, states in samples[0]["cpu"].items()
-        for state in states
-    }
+    values = {path: np.interp(times, own, [one[path] for one in each]) for path in common}
     for k in range(len(times)):
-        found: dict[str, dict[str, float]] = {}
-        for (core, state), values in counters.items():
-            found.setdefault(core, {})[state] = float(values[k])
+        found: Sample = {}
+        for path, series in values.items():
+            inner = found
+            for name in path[:-1]:
+                inner = inner.setdefault(name, {})
+            inner[path[-1]] = float(series[k])
         yield found
+
+
+def _counters(sample: Sample, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Path → number; not of threads, whose core is no counter."""
+    for name, value in sample.items():
+        if isinstance(value, dict):
+            if name != "threads":
+                yield from _counters(value, (*above, name))
+        elif isinstance(value, int | float) and above:
+            yield (*above, name), float(value)
 
 
 def _lines(path: Path) -> Iterator[Sample]:

@@ -23,6 +23,7 @@ from sojourn_cases.ntier.bulletin_guests import (
 )
 from sojourn_cases.ntier.guest_account import DATABASE, FRONT, GuestAccount, cores_of, guest_accounts
 from sojourn_cases.ntier.guest_database import guest_database
+from sojourn_cases.ntier.guest_disk import STRATEGIES, guest_disk
 from sojourn_cases.ntier.guest_tiers import GuestTiers, sampled
 from sojourn_cases.ntier.guest_views import GuestRun, guests_analysis, of_configurations
 
@@ -155,7 +156,7 @@ def test_the_databases_files_are_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     text = made.files["board/data/postgresql.conf"][0].decode()
     assert "Mars" not in text and "listen_addresses = '10.0.100.1'" in text and "jit = 'on'" in text
     assert made.files["board/data/PG_VERSION"] == (b"15", 0o600)
-    assert made.config["folders"] == ["/board/data/pg_notify", str(tmp_path / "lib/postgresql/15/lib")]
+    assert made.config["folders"] == [str(tmp_path / "lib/postgresql/15/lib"), "/board/data/pg_notify"]
     assert b"scram-sha-256" in made.files["board/data/pg_hba.conf"][0]
     assert made.url == "postgresql://sojourn:secret@10.0.100.1:5432/sojourn"
 
@@ -179,6 +180,29 @@ def test_guests_that_are_not_asked_stand_still(monkeypatch: pytest.MonkeyPatch) 
         session = BulletinGuestSession(system(), "tcg", SimpleNamespace(), stack)  # type: ignore[arg-type]
         for cpus in (1, 2, 1):
             point: Any = SimpleNamespace(factors={"cpus": cpus})
-            session._tiers(point, {FRONT: (0,), DATABASE: (0,)})
+            session._kept(point, {FRONT: (0,), DATABASE: (0,)})
     assert started == [1, 2]
     assert sent == [(1, SIGCONT), (1, SIGSTOP), (2, SIGCONT), (2, SIGSTOP), (1, SIGCONT)]
+
+
+def test_a_database_on_a_disk_is_written_in_three_ways(tmp_path: Path) -> None:
+    """By one virtual CPU past the host's cache, by all, or through the cache, which the host writes now and then."""
+    slow: Any = SimpleNamespace(folder=tmp_path, set_rate=lambda bps: rates.append(bps))
+    rates: list[float | None] = []
+    found = {}
+    for strategy in STRATEGIES:
+        with guest_disk(slow, strategy, 2) as written:
+            Path(written.disk.path).write_bytes(b"")
+            with written.at(1e6):
+                found[strategy] = (written.disk.queues, written.disk.cached, written.cpus)
+        assert not list(tmp_path.iterdir())
+    assert found == {"one_core": (1, False, (0,)), "spread": (2, False, ()), "batch": (2, True, ())}
+    assert rates == [1e6, None] * 3
+
+
+def test_without_a_disk_the_database_lies_in_memory() -> None:
+    with pytest.raises(InputError, match="set disk in .system."):
+        system().settled({"users": 5, "strategy": "batch"}, "here")
+    assert system(disk="1G").settled({"users": 5, "strategy": "batch"}, "here")["disk_bps"] == 0.0
+    plan = read_plan(STUDY / "writes.toml")
+    assert {point.factors["strategy"] for point in plan.measured} == set(STRATEGIES)
