@@ -94,14 +94,16 @@ def make_disk(data: Path, own: Mapping[str, str], image: Path) -> None:
         for name, text in own.items():
             (copy / name).write_text(text)
         size = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
-        # all its tables are written now, and none during a run
+        # all tables are written now, and none during a run; no journal, whose thread would write beside the database
         words = [
             "-q",
             "-F",
+            "-O",
+            "^has_journal",
             "-m",
             "0",
             "-E",
-            "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
+            "nodiscard,lazy_itable_init=0",
             "-d",
             str(copy.parent),
         ]
