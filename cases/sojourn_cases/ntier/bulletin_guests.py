@@ -35,7 +35,7 @@ from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTier
 
 MOST_CPUS = 4
 MOST_PAIRS = 2  # of guests at a time
-SETTLES_S = 3.0
+SETTLES_S = 2.0
 SHARED, APART = "shared", "apart"
 KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
 DISK_NEEDED = "set disk in [system] for a database on a disk"
