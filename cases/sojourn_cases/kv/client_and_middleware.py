@@ -73,6 +73,13 @@ def keys_text(workload: str) -> str:
     return f"{keys}, a set each" if kind == "mixed" else keys
 
 
+def _gets(workload: str) -> str:
+    """For titles: of a get of several keys, alone or in a mix."""
+    kind, _, keys = workload.partition("-")
+    gets = f"gets of {keys} key{'s' * (keys != '1')}"
+    return f"{gets}, with sets" if kind == "mixed" else gets
+
+
 def _shift(folder: Path) -> float:
     sides = response_bins.read([folder])
     client, middleware = (response_bins.quantiles(sides[side], [0.5])[0] for side in SIDES)
@@ -88,8 +95,7 @@ def histogram_figures(rows: pl.DataFrame, folders: Folders) -> Iterator[Figure]:
             if sides:
                 found[WAY[bool(configuration["sharded"])]] = sides
         if found:
-            title = f"{design}, {workload}"
-            yield _figure(title, found)
+            yield _figure(f"{design}, {_gets(str(workload))}", found)
 
 
 def _figure(title: str, found: dict[str, dict[str, pl.DataFrame]]) -> Figure:

@@ -34,8 +34,8 @@ def multiget_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping
 
 
 def multiget_blocks(runs: list[RunFolder]) -> Iterator[Block]:
-    """Tables and figures."""
-    rows = frame(runs)
+    """Tables and figures, of the valid runs."""
+    rows = frame(runs).filter("valid")
     if rows.is_empty():
         return
     if rows["sharded"].n_unique() == 2:
