@@ -20,6 +20,7 @@ def test_the_count_is_that_of_the_rows() -> None:
         *(states[s] for s in ("works", "differs", "missing")),
     ]
     assert len(rows) == sum(states[s] for s in ("works", "differs", "missing")), states
+    assert f"a table of {len(rows)} parts" in (PAGE.parent / "index.md").read_text()
     for row in rows:
         assert len(row) == 4 and row[0].strip() and row[1].strip(), row
         assert row[3].strip() == "works" or ": " in row[3], f"{row[0]}: why does it differ, or miss?"
