@@ -90,9 +90,14 @@ def core_figures(by_point: Mapping[tuple[str, ...], Sequence[RunFolder]], factor
         if not waited:
             continue
         most = sorted(waited, key=lambda core: -float(waited[core].mean()))[:MOST_CORES]
-        places = list(range(1, len(BINS)))
+        places, names = list(range(1, len(BINS))), _core_names(runs[0])
         series = tuple(
-            Series(f"core {core}", places, [100 * share for share in histogram(waited[core])], style="bars")
+            Series(
+                names.get(core, f"core {core}"),
+                places,
+                [100 * share for share in histogram(waited[core])],
+                style="bars",
+            )
             for core in sorted(most)
         )
         where = _named(factors, point) or "all runs"
@@ -102,6 +107,12 @@ def core_figures(by_point: Mapping[tuple[str, ...], Sequence[RunFolder]], factor
         )
         title = f"I/O wait of each core: {where}"
         yield Figure(title, title, "share of the sample", "samples (%)", series, note, x_names=tuple(_limits()))
+
+
+def _core_names(run: RunFolder) -> dict[int, str]:
+    """Of cores that are virtual CPUs of guests, whose they are."""
+    guests: dict[str, list[int]] = (run.manifest.get("lab") or {}).get("guest_cores", {})
+    return {core: f"{guest} CPU {k}" for guest, own in guests.items() for k, core in enumerate(own)}
 
 
 def _of_cores(runs: Sequence[RunFolder]) -> dict[int, Array]:

@@ -113,6 +113,7 @@ def test_the_report_has_both_accounts_against_the_users() -> None:
         "1 virtual CPU each, shared, 30 users: the database guest says 90 % busy, the host gave it 45 %"
         in analysis.lines[0]
     )
+    assert "1 virtual CPU each, shared: from 3 users, " in analysis.lines[1], "those below the most"
     blocks = analysis.sections[0].blocks
     first = next(one for one in blocks if isinstance(one, Figure))
     database = next(one for one in first.series if one.name == "database: by the guest")

@@ -86,3 +86,13 @@ def test_runs_without_samples_are_said(tmp_path: Path) -> None:
 def test_options_that_are_none_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(StudyError, match=said):
         io_waits(SimpleNamespace(), PLAN, options)  # type: ignore[arg-type]
+
+
+def test_cores_of_guests_have_the_names_of_their_guests(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", [1.0, 0.0], {"strategy": "spread"})
+    one.manifest["lab"] = {"guest_cores": {"front": [1], "database": [0]}}
+    study: Any = SimpleNamespace(of=lambda section: [one])
+    plan: Any = SimpleNamespace(system=SimpleNamespace(factors={"strategy": "spread"}))
+    found = io_waits(study, plan, {"section": "writes", "factors": ["strategy"]})
+    *_, figure = found.sections[0].blocks
+    assert [series.name for series in figure.series] == ["database CPU 0", "front CPU 0"]
