@@ -85,7 +85,7 @@ bench-services: build ## small services whose limit is known: predicted, then me
 bench-plan: build ## plans: 10 000 configurations, and 200 fits of a known service (half an hour)
 	$(PY) benches/plan/run.py
 
-bench-speed: build ## what was wanted of speed and memory, beside peers and bare programs (eight minutes)
+bench-speed: build ## what was wanted of speed and memory, beside peers and bare programs (five minutes)
 	bash tools/system-packages wrk octave-cli
 	$(PY) benches/speed/run.py
 

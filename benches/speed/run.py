@@ -2,7 +2,7 @@
 
 Each row is one work that tools take in turn, round after round: ours, others where they are installed (wrk, oha, wrk2, octave-cli,
 DuckDB), and a bare program that does only the necessary. Medians go to benches/speed/DATE: machine.json, raw.csv, summary.md. All rows take
-eight minutes on two cores; the machine must have nothing else to do. `--list` names the rows.
+five minutes on two cores; the machine must have nothing else to do. `--list` names the rows.
 """
 
 from __future__ import annotations
