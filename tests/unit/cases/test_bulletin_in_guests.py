@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
@@ -207,3 +209,23 @@ def test_without_a_disk_the_database_lies_in_memory() -> None:
     assert system(disk="1G").settled({"users": 5, "strategy": "batch"}, "here")["disk_bps"] == 0.0
     plan = read_plan(STUDY / "writes.toml")
     assert {point.factors["strategy"] for point in plan.measured} == set(STRATEGIES)
+
+
+def test_the_image_of_a_disk_has_the_cluster_with_our_settings(tmp_path: Path) -> None:
+    """Read back by debugfs(8), a program of its own."""
+    from sojourn_cases.ntier.guest_database import MAKER, SEARCHED, make_disk
+
+    debugfs = shutil.which("debugfs", path=SEARCHED)
+    if not debugfs or not shutil.which(MAKER, path=SEARCHED):
+        pytest.skip("not installed: e2fsprogs")
+    (tmp_path / "data/base").mkdir(parents=True)
+    (tmp_path / "data/base/1").write_bytes(b"rows")
+    (tmp_path / "data/postgresql.conf").write_text("theirs")
+    image = tmp_path / "image"
+    make_disk(tmp_path / "data", {"postgresql.conf": "ours"}, image)
+
+    def asked(what: str) -> str:
+        return subprocess.run([debugfs, "-R", what, str(image)], capture_output=True, text=True, check=True).stdout
+
+    assert asked("cat /data/base/1") == "rows" and asked("cat /data/postgresql.conf") == "ours"
+    assert "has_journal" not in asked("stats -h")
