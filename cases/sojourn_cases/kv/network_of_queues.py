@@ -103,7 +103,7 @@ def _blocks(name: str, rows: pl.DataFrame) -> Iterator[Block]:
             Series("measured", clients, [scale * v for v in measured[column]], style="points"),
             Series("network of queues", numbers, told),
         )
-        title = f"{name}: {metric.replace('_', ' ')}"
+        title = f"Network of queues, {name}: {metric.replace('_', ' ')}"
         yield Figure(f"network-{title}", title, "clients", label, series, note)
     yield _table(name, solved, clients[-1], proxies)
 
