@@ -23,17 +23,20 @@ from sojourn.errors import LabError
 from sojourn.lab import cores, guest_kind, guest_parts
 from sojourn.load import block_load
 from sojourn.measure import ResidualMeter, RunEnvironment, execute, machine, residual_meter
-from sojourn.runs import PULSE, MeasuredResource, RunFolder, add_resources, read_log, write_parquet
+from sojourn.runs import PULSE, SERIES_LOAD, MeasuredResource, RunFolder, add_resources, read_log, write_parquet
 from sojourn.study import Factor, Point, System, Value, all_factors
 from sojourn.units import byte_count
 from sojourn_cases.storage.guest_cpu import PairReader, guest_cpu, told
 from sojourn_cases.storage.nfs_guests import LOCAL, NFS, GuestPair, guest_disks, guest_pair, lacking
 from sojourn_cases.storage.storage_factors import storage_factors
-from sojourn_cases.storage.storage_system import VERDICTS, StorageLoad, assessed, disturbances
+from sojourn_cases.storage.storage_system import FOREIGN, VERDICTS, StorageLoad, assessed, disturbances
 from sojourn_cases.storage.window_cpu import WindowCpu
 
 LEAD_S = 0.8  # until both guests know of the run, and the generator has opened its file
 ANSWER_S = 20.0  # beyond the run's own length
+FOREIGN_BESIDE = (
+    0.1  # of a core: others who cannot take one from threads with real-time priority, and disturb by their memory alone
+)
 TIMES = ("intended_s", "sent_s", "received_s", "done_s")
 
 
@@ -129,11 +132,14 @@ class StorageGuestsSession:
         run = _PairRun(self, point, seed)
         guests = {"client guest": self.pair.client, "server guest": self.pair.server}
         core = list(self.pair.client.cores)
+        real_time = all(one.real_time for one in guests.values())
+        conditions = self.conditions(point)
         about = {
+            SERIES_LOAD: conditions["load"], "conditions": conditions["conditions"],
             "lab": {
                 "kind": "guests", "way": self.way, "link": "unix stream socket",
                 "host_cores": {name: list(one.cores) for name, one in guests.items()},
-                "real_time": all(one.real_time for one in guests.values()),
+                "real_time": real_time,
             },
             # the generator has the one CPU of the client together with the path: to be held up there is part of it
             "placement": dict.fromkeys(("interrupts", "server", "client"), core) | {"client_shares": True}, PULSE: True,
@@ -141,12 +147,15 @@ class StorageGuestsSession:
         around = RunEnvironment(pids={name: one.guest.pid for name, one in guests.items()}, manifest=about)
         load = run.load(0.0) or {"lanes": [{}], "duration_s": self.system.load.duration_s}
         folder = execute(out, load, what=point.record(seed), around=around, generate=run.generate)
-        conditions, used = self.conditions(point), run.reader.result({os.getpid(), *folder.manifest["pids"].values()})
-        found = [*disturbances(used), *(assessed(folder) if point.factors["iops"] else ())]
+        used = run.reader.result({os.getpid(), *folder.manifest["pids"].values()})
+        found = [
+            *disturbances(used, FOREIGN_BESIDE if real_time else FOREIGN),
+            *(assessed(folder) if point.factors["iops"] else ()),
+        ]
         reasons = list(dict.fromkeys(reason for _, reason in found))
         verdict = {"verdict": min((v for v, _ in found), key=VERDICTS.index, default="")}
         folder.manifest |= {
-            "block_load": folder.manifest["load"], "load": conditions["load"], "conditions": conditions["conditions"],
+            "block_load": folder.manifest["load"], "load": conditions["load"],
             "storage": self._told(folder, used, run.inside) | verdict, "cpu": vars(used), "valid": not reasons, "reasons": reasons,
         }  # fmt: skip
         add_resources(folder, {}, point.factors)

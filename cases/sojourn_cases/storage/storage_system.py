@@ -23,7 +23,16 @@ from sojourn.errors import InputError, LabError
 from sojourn.lab import CLIENT, CountedGroups, Environment, counted_groups, environment
 from sojourn.load import block_load
 from sojourn.measure import STOLEN, ResidualMeter, RunEnvironment, execute, machine, residual_meter
-from sojourn.runs import BEYOND_CAPACITY, NOT_BALANCED, PULSE, STEAL_TICK_S, MeasuredResource, RunFolder, add_resources
+from sojourn.runs import (
+    BEYOND_CAPACITY,
+    NOT_BALANCED,
+    PULSE,
+    SERIES_LOAD,
+    STEAL_TICK_S,
+    MeasuredResource,
+    RunFolder,
+    add_resources,
+)
 from sojourn.runs import REQUESTS_FAILED as FAILURES
 from sojourn.study import Factor, Point, Seconds, System, Value, all_factors
 from sojourn.units import byte_count
@@ -168,7 +177,9 @@ class StorageSession:
         )  # fmt: skip
         # generator, server and the kernel's part of an I/O share all cores: to be held up there is part of the path
         placement = {"interrupts": cores, "server": cores, "client": cores, "client_shares": True}
-        about = {"lab": self.place.describe(), "placement": placement, PULSE: True}
+        conditions = self.conditions(point)
+        series = {SERIES_LOAD: conditions["load"], "conditions": conditions["conditions"]}
+        about = {"lab": self.place.describe(), "placement": placement, PULSE: True, **series}
         around = RunEnvironment(client_cgroup=groups[CLIENT], manifest=about)
         if float(factors["iops"]) > 0:
             target = path.url or (server.url if server else f"file:{self.file}")
@@ -204,13 +215,13 @@ class StorageSession:
             yield FAILED, f"{server.kind} ended during the run: {died}"
 
 
-def disturbances(used: WindowCpu) -> Iterator[tuple[str, str]]:
-    """The verdict `DISTURBED` with its reasons: strangers, and time that the host took."""
-    if used.foreign_cores > FOREIGN:
+def disturbances(used: WindowCpu, most_foreign: float = FOREIGN) -> Iterator[tuple[str, str]]:
+    """The verdict `DISTURBED` with its reasons: strangers with more than `most_foreign` cores, and time that the host took."""
+    if used.foreign_cores > most_foreign:
         names = ", ".join(f"{name} {cores:.3f}" for name, cores in used.strangers)
         yield (
             DISTURBED,
-            f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {FOREIGN:.0%}; run again",
+            f"disturbed: other processes used {used.foreign_cores:.1%} of a core ({names}); at most {most_foreign:.0%}; run again",
         )
     most_steal = STOLEN + STEAL_TICK_S / used.window_s
     if used.steal > most_steal:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sojourn.runs.run_folder import clock_times as clock_times
     from sojourn.runs.run_metrics import metrics_row as metrics_row
     from sojourn.runs.run_metrics import quantile_row as quantile_row
+    from sojourn.runs.run_series import SERIES_LOAD as SERIES_LOAD
     from sojourn.runs.watched_resources import busy_per_s as busy_per_s
     from sojourn.runs.watched_resources import group_name as group_name
 else:
@@ -55,6 +56,7 @@ else:
             "resources": ["MeasuredResource", "add_resources"],
             "run_folder": ["RunFolder", "clock_times"],
             "run_metrics": ["metrics_row", "quantile_row"],
+            "run_series": ["SERIES_LOAD"],
             "watched_resources": ["busy_per_s", "group_name"],
         },
     )

@@ -33,6 +33,10 @@ def _sum(path: Path) -> str:
         return ""
 
 
+# in the manifest: what of its load must be alike, where that is not the generator's own configuration
+SERIES_LOAD = "series_load"
+
+
 def kept(
     where: Path, runs: dict[str, dict[str, Any]], like: dict[str, Any], others: bool = False
 ) -> dict[str, RunFolder]:
@@ -78,7 +82,8 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
 def conditions(manifest: Mapping[str, Any]) -> dict[str, str]:
     """What must be alike in all runs of a series, by name: load but for level and schedule, machine, placement."""
     machine = {key: manifest.get("machine", {}).get(key) for key in MACHINE}
-    parts = {"load": _without_level(manifest["load"]), "machine": machine, **(manifest.get("conditions") or {})}
+    load = manifest.get(SERIES_LOAD) or manifest["load"]
+    parts = {"load": _without_level(load), "machine": machine, **(manifest.get("conditions") or {})}
     return dict(_flat("", json.loads(json.dumps(parts))))
 
 

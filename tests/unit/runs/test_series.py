@@ -12,7 +12,7 @@ import pytest
 from sojourn.errors import InputError, RunFolderError
 from sojourn.load.http_load import http_load
 from sojourn.runs.run_folder import RunFolder
-from sojourn.runs.run_series import contents, differences, kept
+from sojourn.runs.run_series import SERIES_LOAD, contents, differences, kept
 from sojourn.runs.watched_resources import WatchedResources, demands, watched
 
 URL = "http://127.0.0.1:1/x"
@@ -37,6 +37,14 @@ def test_what_is_there_is_kept_and_what_was_cut_off_measured_again(tmp_path: Pat
     make(tmp_path / "rate-99", http_load([URL], rate_per_s=99.0))
     assert list(kept(tmp_path, runs, LIKE)) == ["rate-10"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rate-10", "rate-99"]
+
+
+def test_a_run_that_was_cut_off_may_say_what_of_its_load_must_be_alike(tmp_path: Path) -> None:
+    """While it is made, its load is the generator's own: of a system that tells another one, that would be another series."""
+    asked = {"lanes": [{}], "path": "nfs"}
+    make(tmp_path / "one", loads()["rate-10"], "running", **{SERIES_LOAD: asked})
+    make(tmp_path / "two", asked, **{SERIES_LOAD: asked})
+    assert list(kept(tmp_path, {"one": asked, "two": asked}, LIKE)) == ["two"] and not (tmp_path / "one").exists()
 
 
 @pytest.mark.parametrize(
