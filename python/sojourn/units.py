@@ -155,6 +155,9 @@ def number_or_word(text: str) -> int | float | str:
     return text
 
 
+DASHED = re.compile(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*")  # 10-50, as others write a range
+
+
 def levels(text: str | float, place: str = "rate_per_s") -> list[float]:
     """The levels of a factor: `50,100`, `50..350:50` (both ends), `50..100:50,200`, or one number; as given, in order.
 
@@ -165,6 +168,11 @@ def levels(text: str | float, place: str = "rate_per_s") -> list[float]:
         return [number(text, place)]
     found: list[float] = []
     for part in text.split(","):
+        if dashed := DASHED.fullmatch(part):
+            first, last = dashed[1], dashed[2]
+            step = f"{abs(float(last) - float(first)) / 4 or 1:g}"
+            remedy = f"write a range as {first}..{last}:{step} (first..last:step), or its levels as {first},{last}"
+            raise InputError(repr(text), place, remedy)
         found += _range(part, text, place) if ".." in part else [number(part.strip(), place)]
     return found
 

@@ -62,6 +62,11 @@ def test_bad_levels(text: str) -> None:
         units.levels(text)
 
 
+def test_a_range_as_others_write_it_is_answered_with_ours() -> None:
+    with pytest.raises(InputError, match=r"10\.\.50:10 .*10,50"):
+        units.levels("10-50")
+
+
 @given(st.floats(1e-9, 1e8))
 def test_seconds_keep_three_digits(value: float) -> None:
     number, unit = units.seconds(value).split(" ")

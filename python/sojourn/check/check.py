@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.check import honesty, host, load_levels, occupancy, omission, quantile_bounds, schedule, steadiness
+from sojourn.check import (
+    honesty,
+    host,
+    load_levels,
+    occupancy,
+    omission,
+    quantile_bounds,
+    schedule,
+    steadiness,
+    validity,
+)
 from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import LAWS, SEVERITIES, Finding, Severity
 from sojourn.former_keyword import former_field, former_keyword
@@ -35,6 +45,7 @@ RULES: dict[str, Rule] = {
     "averaged quantiles": honesty.averaged,
     "utilisation law": host.utilisation,
     "resources": host.over_full,
+    "validity of the run": validity.validity,
 }
 VERDICTS: dict[Severity | None, str] = {
     "contradiction": "cannot all be true",
@@ -64,7 +75,7 @@ class CheckedLoad:
             "source": of.source, "name": of.name, "tool": of.tool, "version": of.version, "requests": facts.answered,
             "failed": facts.failed,            "duration_s": facts.length_s, "throughput_per_s": facts.rate_per_s, "mean_s": facts.mean_s,
             "users": of.users, "laws_checked": list(self.laws_checked),
-            "missing_values": list(of.missing_values),
+            "missing_values": list(of.missing_values), "valid": of.valid, "invalid_reasons": list(of.invalid_reasons),
         }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ LAWS = {
     "failures_mixed": "failures mixed in",
     "throughput": "throughput contradicts counts",
     "percentiles_averaged": "percentiles averaged",
+    "run_not_valid": "run not valid",
 }
 
 

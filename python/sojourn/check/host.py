@@ -8,6 +8,7 @@ import numpy as np
 
 from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Certainty, Finding
+from sojourn.check.time_units import unit_hint
 from sojourn.readers import Observation
 from sojourn.readers.observation import Array
 from sojourn.units import per_second, percent, seconds
@@ -30,7 +31,8 @@ def utilisation(facts: LoadFacts) -> list[Finding] | None:
                     "utilisation_law", "contradiction", "certain", facts.source,
                     f"{per_second(of.throughput_per_s)} x {seconds(of.service_s)} / {of.servers} = {percent(expected, 0)} busy, not "
                     f"{percent(busy, 0)}", "throughput, service time and utilisation cannot all be true",
-                    "look whose time it is, of how many cores, and whether both are of the same minutes",
+                    f"{unit_hint(expected / busy) if busy else ''}look whose time it is, of how many cores, and whether both are "
+                    "of the same minutes",
                     {"expected": expected, "said": busy, "throughput_per_s": of.throughput_per_s, "service_s": of.service_s},
                 )
             )  # fmt: skip
@@ -52,7 +54,8 @@ def _queue(facts: LoadFacts, said: float, rate: float, mean: float) -> list[Find
         Finding(
             "littles_law", "contradiction", "likely", facts.source,
             f"{per_second(rate)} x {seconds(mean)} = {present:.4g} present{of_them}, not {said:.4g}",
-            "throughput, response time and number present cannot all be true", "look whether all are of the same requests",
+            "throughput, response time and number present cannot all be true",
+            f"{unit_hint(present / said) if said else ''}look whether all are of the same requests",
             {"present": present, "said": said} | ({"waiting": waiting} if service is not None else {}),
         )
     ]  # fmt: skip

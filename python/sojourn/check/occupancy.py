@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Certainty, Finding
+from sojourn.check.time_units import unit_hint
 from sojourn.units import per_second, percent, seconds
 
 TOLERANCE = 0.1  # requests that were in flight at the ends, and rounding, explain less
@@ -30,7 +31,9 @@ OTHER = "the response times and the throughput belong to different requests, or 
 def little(facts: LoadFacts) -> list[Finding] | None:
     """X R ≤ N (1 + tolerance), of a closed loop."""
     rate, mean, users = facts.rate_per_s, facts.mean_s, facts.of.users
-    if rate is None or mean is None or not users or facts.of.open_loop or (facts.answered or 0) < users:
+    if rate is None or mean is None or not users or facts.of.open_loop:
+        return None
+    if facts.answered is not None and facts.answered < users:
         return None
     present = rate * mean
     if present <= users * (1 + TOLERANCE + facts.of.rounding) + rate * facts.of.rounding_s:
@@ -41,7 +44,8 @@ def little(facts: LoadFacts) -> list[Finding] | None:
             f"{per_second(rate)} x {seconds(mean)} = {present:.4g} requests in the service at once, with {users:.4g} users: "
             f"{percent(present / users - 1, 0, True)}",
             f"throughput and mean response time cannot both be true; {CAUSES.get(facts.of.tool, OTHER)}",
-            "take neither number; measure again with a tool that records each request, or with the means of single runs",
+            f"{unit_hint(present / users)}take neither number; measure again with a tool that records each request, or with the means of "
+            "single runs",
             {"throughput_per_s": rate, "mean_s": mean, "present": present, "users": users},
         )
     ]  # fmt: skip
@@ -82,7 +86,8 @@ def interactive(facts: LoadFacts) -> list[Finding] | None:
             "client_limit", "misleading", "likely", facts.source,
             f"{sum_}: {percent(1 - accounted / users, 0)} of their time is neither waiting for the service nor thinking",
             "the load generator, or connecting anew, took that time: the throughput is the client's limit, and the service could do more",
-            "give the generator more cores or threads, keep connections open, and compare the throughput at more users", numbers,
+            f"{unit_hint(accounted / users) if not pause else ''}give the generator more cores or threads, keep connections open, and "
+            "compare the throughput at more users", numbers,
         )
     ]  # fmt: skip
 

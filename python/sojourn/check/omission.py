@@ -12,6 +12,7 @@ import numpy as np
 from sojourn.check.facts import LoadFacts
 from sojourn.check.finding import Finding
 from sojourn.check.schedule import LONG_GAPS, by_chance, long_gaps
+from sojourn.check.time_units import unit_hint
 from sojourn.readers.observation import Array
 from sojourn.units import quantile_name, seconds
 
@@ -22,6 +23,10 @@ STEP_OUT = 6.0  # the most beside the highest known quantile: of a stall
 VOID = 3.0  # a stall is so many times as long as any other response that no stall of its size explains
 STEPS, MOST_ADDED = 100, 1_000_000  # waiting times that stand for the requests that a stall hid; all together
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
+MISTAKEN = (
+    300.0,
+    30_000.0,
+)  # how many times as long as the usual time a stall is that may be none, in a column of another unit
 
 
 def stalls(facts: LoadFacts) -> list[Finding] | None:
@@ -139,7 +144,13 @@ def _finding(
         f"the service stood still for {seconds(longest)}{f' (and {count - 1} times more)' if count > 1 else ''}, and users that wait sent "
         f"nothing: at most {hidden:.0f} requests are missing; {name} is {seconds(said)}, with them up to {seconds(true)}",
         "quantiles count a stall as one slow request a user, not as all that would have come in that time",
-        "measure with a schedule that does not wait (`sojourn load --rate`, wrk2 -R, vegeta), and take times from when a request was due",
+        f"{_unit_of_csv(facts, true / said)}measure with a schedule that does not wait (`sojourn load --rate`, wrk2 -R, "
+        "vegeta), and take times from when a request was due",
         {"stall_s": longest, "stalls": float(count), "missing": hidden, "q": q, "said_s": said, "up_to_s": true,
          "share": hidden / (hidden + (facts.answered or 0))},
     )  # fmt: skip
+
+
+def _unit_of_csv(facts: LoadFacts, longer: float) -> str:
+    """Whoever names a column by hand may take its unit for another: beside gaps between requests its times are then far too short."""
+    return unit_hint(1e-3) if facts.of.tool == "csv" and MISTAKEN[0] <= longer <= MISTAKEN[1] else ""

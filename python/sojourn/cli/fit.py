@@ -121,6 +121,7 @@ def _answer(fitted: FittedModel, out: Path) -> dict[str, Any]:
         "model": fitted.model.name,
         "solve_method": fitted.solve_method,
         "message": fitted.message,
+        "warnings": fitted.cautions,
         "level": fitted.level,
         "estimates": estimates,
         "model_error": fitted.model_error,

@@ -23,6 +23,7 @@ from sojourn.errors import LoadError, NoSuchRow, ServiceError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.query.objectives import demand_met, lines
 from sojourn.runs.assess_run import REQUESTS_FAILED
+from sojourn.runs.disturbances import ONLY_BESIDE, beside_in_one_line
 from sojourn.runs.generator_lateness import SHARE, TOLD
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
@@ -79,13 +80,19 @@ def show(judged: Judged, where: Path) -> None:
     out = console()
     out.print(WidthAwareTable(summary([folder for folder, _ in judged])))
     out.print(MEANT, style="dim", highlight=False)
+    beside = beside_in_one_line([folder.manifest for folder, _ in judged])
     for folder, found in judged:
         name = folder.path.name
-        told = [*lines(found), *notes_of({**folder.manifest, "found": None}), *from_sent(folder)]
+        notes = [
+            note
+            for note in notes_of({**folder.manifest, "found": None})
+            if not (beside and note.startswith(ONLY_BESIDE))
+        ]
+        told = [*lines(found), *notes, *from_sent(folder)]
         chance = by_chance({**(folder.manifest.get("generator") or {}), **expectation(folder.manifest)})
         for line in [*told, *filter(None, [chance])]:
             out.print(f"{name}: {line}", highlight=False, markup=False)
-    for line in of_all([folder.manifest for folder, _ in judged]):
+    for line in [*of_all([folder.manifest for folder, _ in judged]), *beside]:
         out.print(line, highlight=False, markup=False)
     for line in limit_lines(diagnose([folder for folder, _ in judged])):
         out.print(line, highlight=False, markup=False)

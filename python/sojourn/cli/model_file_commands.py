@@ -129,6 +129,7 @@ def full_at(fitted: FittedModel, level: float = 0.9) -> Callable[[Mapping[str, A
 def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: bool) -> None:
     """Predicts with a fitted model at all combinations of what is varied."""
     from sojourn.fit import FittedModel, predict
+    from sojourn.fit.fitted_model_data import FIT_SAID
     from sojourn.fit.predict_model import OUTSIDE
 
     metrics = predict(FittedModel.read(path), vary, level, QUANTILES)
@@ -145,7 +146,7 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
     out = console()
     out.print(WidthAwareTable(shown))
     for line in metrics.message.splitlines():
-        out.print(line, style="dim", markup=False)
+        out.print(line, style=None if line.startswith(FIT_SAID) else "dim", markup=False)
 
 
 def _cells(metrics: Metrics, point: dict[str, Any], outside: str) -> tuple[str, ...]:

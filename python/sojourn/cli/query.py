@@ -135,3 +135,6 @@ def _print(answer: Answer) -> None:
     for part in answer.parts or (answer,):
         head = f"{answer.source}: {part.verdict}" if part.verdict else f"{answer.source}:"
         out.print(f"{head}{': ' if part.verdict and part.reason else ' '}{part.reason}", markup=False, soft_wrap=True)
+    if answer.valid is False:
+        reasons = "; ".join(answer.invalid_reasons) or "no reason is given"
+        out.print(f"  {answer.source} is NOT VALID: {reasons}", markup=False, soft_wrap=True)

@@ -148,10 +148,20 @@ def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
         from sojourn.runs.assess_run import REQUESTS_FAILED  # slow to import
 
         error = ServiceError if all(REQUESTS_FAILED in one.reasons[0] for one in side) else LoadError
-        raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, "measure again, at a load that it can take")
+        raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, _remedy(side))
     if bad:
         notes.append(f"{len(bad)} of {len(side)} runs of {name} are not valid and left out: {_few(bad, 1)}")
     return good
+
+
+def _remedy(side: Side) -> str:
+    """Of runs none of which is valid."""
+    from sojourn.runs.disturbances import DISTURBED
+
+    reasons = [reason for one in side for reason in one.reasons]
+    if any(reason.startswith(DISTURBED) for reason in reasons):
+        return "end what disturbed them, and measure again"
+    return "measure again, at a load that it can take" if _overloaded(side) else "mend that, and measure again"
 
 
 def _overloaded(side: Side) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +41,21 @@ class ChosenModel:
         errors = errors_left_out(fits)
         good = float(np.median(np.abs(errors[found.chosen]))) <= POOR
         best = found.averaged(chosen, fits)
-        why = [*_words(errors, found, good), *_apart([model for _, model in best.weighted]), *notes]
+        head, *each = _words(errors, found, good, {name for name, one in fits.items() if not one.could_hold_out})
+        apart = _apart([model for _, model in best.weighted])
+        best = replace(best, warnings=(*(() if good else (head,)), *apart))
+        why = [head, *each, *(f"  {line}" for line in apart), *notes]
         return ChosenModel(best, found.chosen, fits, "\n".join(why), good)
 
 
-def _words(errors: Mapping[str, Array], found: RankedModels, good: bool) -> list[str]:
+def _words(errors: Mapping[str, Array], found: RankedModels, good: bool, unheld: Collection[str]) -> list[str]:
+    """`unheld`: models of which no configuration could be held out, because the others are fewer than their unknowns."""
     size = {name: float(np.sqrt((e**2).mean())) for name, e in errors.items()}
     order = sorted(size, key=lambda name: size[name])
-    lines = [
-        f"  {n}: {percent(size[n])} error on held-out runs, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]
-    ]
+    held = {
+        n: "no run could be held out" if n in unheld else f"{percent(size[n])} error on held-out runs" for n in order
+    }
+    lines = [f"  {n}: {held[n]}, {_weight(found.share.get(n))}" for n in order[:MOST_TOLD]]
     more = len(found.beside)
     tie = f"; {more} more {'predict' if more > 1 else 'predicts'} equally well, and these runs cannot separate them"
     alone = len(errors) == 1
@@ -72,7 +77,7 @@ def _apart(models: Sequence[FittedModelData]) -> list[str]:
     if not ends or max(ends) < FAR * min(ends):
         return []
     return [
-        f"  those that predict equally well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
+        f"models that predict equally well saturate between {min(ends):.3g}/s and {max(ends):.3g}/s: do not extrapolate; measure at "
         "higher rates, or give a model of your own"
     ]
 

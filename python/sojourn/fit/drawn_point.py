@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError
 from sojourn.fit import common_start
 from sojourn.fit.drawn_quantiles import of_mean, response_quantiles
-from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.factor_mapping import applied, factors_of, path_example
 from sojourn.fit.fitted_model_data import FittedModelData
 from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_error import factor_of
@@ -99,7 +99,7 @@ class _AskedPoint:
         one = ModelEvaluator(template, [{k: v for k, v in base.items() if k not in replaced}])
         for name in factors:
             if name not in {f.name for f in one.factors} and not any(name in run for run in fitted.configurations):
-                remedy = "use a factor of the runs, or a path of the model (stations.cpu.servers)"
+                remedy = f"use a factor of the runs, or a path of the model ({path_example(fitted.model, name)})"
                 raise FitError(f"no factor {name}", "predict", remedy)
         said = {*point, *(f"parameters.{name}" for name in factors)}
         parts = tuple(f"{path}." for path in said)  # a time that is said has no fitted mean

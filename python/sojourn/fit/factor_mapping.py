@@ -140,3 +140,10 @@ def _of_factor(factor: FactorMapping, place: str, error: ModelError) -> FitError
     if factor.name == factor.path:
         return error
     return FitError(f"{place}: {error.value}", f"factors.{factor.name}", error.remedy)
+
+
+def path_example(model: Model, name: str) -> str:
+    """Paths of the model that end with a name which is no factor; where there are none, the servers of its first queue."""
+    paths = [f"stations.{station.name}.{name}" for station in model.stations if hasattr(station, name)]
+    queue = next((station for station in model.stations if hasattr(station, "servers")), model.stations[0])
+    return " or ".join(paths) or f"stations.{queue.name}.servers"

@@ -48,7 +48,8 @@ def fitted_document(fitted: FittedModel, level: float = USUAL_LEVEL) -> Document
         )
         figures = (figure,)
     return Document(
-        title=fitted.model.name or "A fitted model", subtitle="", verdict=[unmarked(line.strip()) for line in (first, *rest)], status="ok",
+        title=fitted.model.name or "A fitted model", subtitle="", status="warn" if fitted.cautions else "ok",
+        verdict=[unmarked(line.strip()) for line in (*fitted.warnings, first, *rest)],
         sections=(Section("Predicted", f"Intervals are for a new run, at {percent(level, 0)}.", (*figures, found)),),
     )  # fmt: skip
 

@@ -49,6 +49,7 @@ def to_toml(fitted: FittedModelData) -> str:
         **({} if fitted.demand_error_draws is None else {"demand_error_draws": list(fitted.demand_error_draws)}),
         "demand_error_growth": {name: list(slopes) for name, slopes in fitted.demand_error_growth.items()},
         **({} if fitted.fitted_saturation_shares is None else {"fitted_saturation_shares": list(fitted.fitted_saturation_shares)}),
+        **({"warnings": list(fitted.warnings)} if fitted.warnings else {}),
     }  # fmt: skip
     if fitted.alternatives:
         weights, models = zip(*fitted.alternatives, strict=True)
@@ -89,6 +90,7 @@ def parse(text: str, path: Path | str, make: type[SomeFit]) -> SomeFit:
             _range(table["fitted_saturation_shares"]) if "fitted_saturation_shares" in table else None,
             ErrorGrowth(**{name: float(value) for name, value in table.get("noise_growth", {}).items()}),
             float(table.get("run_length_s", 0.0)), float(table.get("observed_until_unix_s", 0.0)),
+            warnings=tuple(map(str, table.get("warnings", ()))),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a fitted model ({error})", path, "fit again; was the file changed by hand?") from None
@@ -110,7 +112,7 @@ def text(fitted: FittedModelData) -> str:
     lines += [f"  {p:<{width}}  {v:.4g} ({low:.4g} … {high:.4g})" for p, (v, low, high) in fitted.estimates.items()]
     errors = {m: [abs(float(str(r[m]))) for r in fitted.held_out if m in r] for m in ("response_time", "throughput")}
     for metric, values in errors.items():
-        if values:
+        if values and fitted.could_hold_out:
             name = metric.replace("_", " ")
             lines.append(f"  {name} of held-out configurations: median error {percent(float(np.median(values)))}, "
                          f"worst {percent(max(values))}")  # fmt: skip

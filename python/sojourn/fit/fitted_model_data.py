@@ -13,12 +13,13 @@ from sojourn.errors import FitError
 from sojourn.fit.factor_distance import LOAD, beyond, distances
 from sojourn.fit.model_error import factor_of
 from sojourn.fit.parameter_estimate import ParameterEstimate
-from sojourn.fit.run_mean_error import ErrorGrowth
+from sojourn.fit.run_mean_error import MISFIT, ErrorGrowth
 from sojourn.former_keyword import former_field
 from sojourn.model import Model
 from sojourn.model.parameters import LOADS, NumberByFactor
 
 Array = NDArray[np.float64]
+FIT_SAID = "the fit said"  # how a caution begins wherever predictions are shown
 
 
 @former_field(
@@ -53,6 +54,7 @@ class FittedModelData:
     run_length_s: float = 0.0
     observed_until_unix_s: float = 0.0
     held_out_variance: tuple[Mapping[str, float], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def at(self, factors: Mapping[str, Any]) -> FittedModelData:
         """The one of a run with these factors. Raises FitError where none is."""
@@ -92,6 +94,16 @@ class FittedModelData:
                 by * np.roll(slopes, number)
             )  # factors that share their draws do not move together
         return np.asarray(found)
+
+    @property
+    def could_hold_out(self) -> bool:
+        """Whether there were configurations enough to leave one out: else each model goes through all of them, whatever it is worth."""
+        return self.model_error is not None or len(self.configurations) > len(self.paths)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What the fit said against trust in predictions; predictions and plans repeat it."""
+        return [*self.warnings, *(line for line in self.message.splitlines() if line.startswith(MISFIT))]
 
     @property
     def alone(self) -> FittedModelData:

@@ -18,13 +18,15 @@ from sojourn.errors import MethodRefused, SojournError
 from sojourn.fit.drawn_point import DrawnPoint, DrawnQuantity, drawn_point
 from sojourn.fit.drawn_quantiles import METRIC as QUANTILE
 from sojourn.fit.fitted_model_data import FittedModelData
-from sojourn.units import quantile_name
+from sojourn.units import percent, quantile_name
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 Part = tuple[float, DrawnQuantity]  # with the weight of its model
 MOST_NAMED = 3  # models of an average
 LIMIT = ("", "", "saturation_rate")
+NEAR = 0.8  # of the saturation rate: beyond it lower rates are asked too, these shares of it
+LOWER = (0.3, 0.5, 0.7, 0.8, 0.9)
 
 
 class ModelMixture:
@@ -34,7 +36,8 @@ class ModelMixture:
         self.models = fitted.weighted
         self.names = [model.model.name or f"model {number}" for number, (_, model) in enumerate(self.models, 1)]
         self.without: dict[str, str] = {}  # model → why it answers no point
-        self.partly: dict[str, str] = {}  # station or class → the models that have it
+        self.partly: dict[str, tuple[int, float]] = {}  # what some models lack → how many have it, and their weight
+        self.lower: dict[str, list[Row]] = {}  # a point at a lower rate → its rows
 
     @property
     def notes(self) -> list[str]:
@@ -43,12 +46,48 @@ class ModelMixture:
         shares = [f"{name} {weight:.2f}" for name, (weight, _) in zip(self.names, self.models, strict=True)]
         return [
             f"averaged over {len(self.models)} models that predict about equally well: {_named(shares)}",
-            *(f"{what}: of {models}" for what, models in self.partly.items()),
+            *self._partly,
             *(f"not of {name}: {why}" for name, why in self.without.items()),
         ]
 
+    @property
+    def _partly(self) -> list[str]:
+        """What only some of the models have, one line for all that the same number of them has."""
+        same: dict[tuple[int, float], list[str]] = {}
+        for what, of in self.partly.items():
+            same.setdefault(of, []).append(what)
+        return [
+            f"{', '.join(names)}: by {count} of the {len(self.models)} models, with {percent(share, 0)} of the weight"
+            for (count, share), names in same.items()
+        ]
+
     def rows(self, point: Mapping[str, Any], level: float, quantiles: Sequence[float] = ()) -> list[Row]:
-        """Those of one configuration. Raises what `drawn_point` raises where no model answers, or the first cannot be asked."""
+        """Those of one configuration; near saturation and beyond it response times do not begin below those of lower rates
+        (`_not_below`). Raises what `drawn_point` raises where no model answers, or the first cannot be asked."""
+        found = self._rows(point, level, quantiles)
+        name = rate_name(point)
+        limit = next((row["value"] for row in found if row["metric"] == LIMIT[2]), None)
+        if name is None or limit is None or point[name] <= NEAR * limit:
+            return found
+        for share in (one for one in LOWER if one * limit < point[name]):
+            lower = self._at_lower_rate({**point, name: share * limit}, level, quantiles)
+            found = [_not_below(row, lower) for row in found]
+        return found
+
+    def _at_lower_rate(self, point: Mapping[str, Any], level: float, quantiles: Sequence[float]) -> list[Row]:
+        """Asked once; nothing where no model answers there."""
+        key = repr((point, level, quantiles))
+        if key not in self.lower:
+            try:
+                self.lower[key] = self._rows(point, level, quantiles, noted=False)
+            except SojournError:
+                self.lower[key] = []
+        return self.lower[key]
+
+    def _rows(
+        self, point: Mapping[str, Any], level: float, quantiles: Sequence[float], noted: bool = True
+    ) -> list[Row]:
+        """`noted`: whether what only some of the models have is worth a note."""
         drawn = self._drawn(point, quantiles)
         levels = {quantile_name(q): q for q in quantiles}
         keys = dict.fromkeys(key for _, _, one in drawn for key in one.quantities)
@@ -58,8 +97,9 @@ class ModelMixture:
             have = [(name, weight, one.quantities[key]) for name, weight, one in drawn if key in one.quantities]
             if len(have) < len(drawn):
                 share = sum(weight for _, weight, _ in have) / sum(weight for _, weight, _ in drawn)
-                names = _named([name for name, _, _ in have])
-                self.partly[station or cls or metric.replace("_", " ")] = f"{names} alone, {share:.2f} of the weight"
+                what = station or cls or metric.replace("_", " ")
+                if noted:
+                    self.partly[what] = min((len(have), share), self.partly.get(what, (len(have), share)))
             row = mixed([(weight, one) for _, weight, one in have], level)
             if metric == "utilisation" and row["value"] is not None:
                 # a run may measure more, and no station does more
@@ -120,3 +160,25 @@ def shared(weights: Sequence[float], count: int) -> list[int]:
     whole = np.floor(exact).astype(int)
     whole[np.argsort(whole - exact)[: count - int(whole.sum())]] += 1
     return [int(n) for n in whole]
+
+
+def rate_name(point: Mapping[str, Any]) -> str | None:
+    """Of a point that gives one rate of arrivals, which of its names that is; None where it gives none, or several."""
+    named = [name for name in point if name.rpartition(".")[2] == "rate_per_s"]
+    return named[0] if len(named) == 1 and isinstance(point[named[0]], int | float) else None
+
+
+def _not_below(row: Row, lower: Sequence[Row]) -> Row:
+    """A response time whose interval begins no lower than at a lower rate: with more arrivals a new run of the same service waits at least
+    as long. By themselves the errors of a prediction grow without bound towards saturation, and reach below the time of a lone request."""
+    if row["metric"] not in ("response_time", QUANTILE) or row.get("low") is None:
+        return row
+    place = [row.get(name) for name in ("station", "class", "metric", "q")]
+    same = next(
+        (one for one in lower if [one.get(name) for name in ("station", "class", "metric", "q")] == place), None
+    )
+    if same is None or same.get("low") is None:
+        return row
+    if row["value"] is not None and (same["value"] is None or row["value"] < same["value"]):  # a response that falls
+        return row
+    return row | {"low": max(row["low"], same["low"])}

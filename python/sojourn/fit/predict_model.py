@@ -7,7 +7,7 @@ is no upper end (`open_above`). A column `in_validated_range` says whether a con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from sojourn.errors import MethodRefused
 from sojourn.fit.drawn_quantiles import METRIC as QUANTILE
-from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.fitted_model_data import FIT_SAID, FittedModelData
 from sojourn.fit.model_averaging import ModelMixture
 from sojourn.fit.parameter_estimate import check_level
 from sojourn.model import Model
@@ -75,8 +75,11 @@ def predict(
     asked = list(mixtures.values())
     own_error = all(model.model_error is not None for mixture in asked for _, model in mixture.models)
     notes = [note for mixture in asked for note in mixture.notes]
+    cautions = dict.fromkeys(said for mixture in asked for said in mixture.models[0][1].cautions)
     lines = [
-        status.message(names),
+        *(f"{FIT_SAID}: {said}" for said in cautions),
+        *_without_effect([model for mixture in asked for _, model in mixture.models], lists),
+        status.message(_shown(names, rows)),
         *refused,
         ABOUT if own_error else ABOUT_LESS,
         _outside(rows),
@@ -84,6 +87,20 @@ def predict(
         *notes,
     ]
     return Metrics.of(rows, f"{fitted.solve_method}, fitted", status.worst(names), "\n".join(filter(None, lines)))
+
+
+def _shown(names: Collection[str], rows: Sequence[Row]) -> set[str]:
+    """Statuses worth a text: where a rate is too high for part of the draws, its response time says so, and its throughput adds nothing."""
+    told = {row["status"] for row in rows if row["metric"] != "throughput"}
+    return told if "open_above" in told else set(names)
+
+
+def _without_effect(models: Sequence[FittedModelData], lists: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """Factors of the runs that are given another value, and that no model has."""
+    for name, values in lists.items():
+        seen = list(dict.fromkeys(repr(run[name]) for model in models for run in model.configurations if name in run))
+        if not any(model.has(name) for model in models) and any(repr(value) not in seen for value in values):
+            yield f"{name} changes nothing in this model: it was {', '.join(seen)} in the runs"
 
 
 def _outside(rows: Sequence[Row]) -> str:

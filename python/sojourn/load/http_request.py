@@ -43,6 +43,9 @@ class HttpRequest:
     status: Sequence[int] | None = None
     folder: Path = field(default=Path())
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "method", self.method.upper())  # there is no other post than POST
+
     def target(self, base: str | None = None) -> dict[str, Any]:
         """As the generator has it.
 

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from sojourn.errors import SojournError
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.model_averaging import shared
+from sojourn.plan.checked_numbers import check_told
 from sojourn.plan.model_predictor import ModelPredictor
 from sojourn.plan.objective import Quantity
+from sojourn.units import percent
 
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
@@ -43,7 +45,9 @@ class AveragedPredictor(ModelPredictor):
     averages = True
 
     def __init__(self, fitted: FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
-        super().__init__(fitted, vary)
+        check_told(fitted, vary)
+        super().__init__(fitted, {name: values for name, values in vary.items() if fitted.has(name)})
+        self.given = (fitted, dict(vary))
         self.left_out: dict[str, str] = {}
         self.parts: list[_Part] = []
         for number, (weight, model) in enumerate(fitted.weighted, 1):
@@ -64,6 +68,12 @@ class AveragedPredictor(ModelPredictor):
         if any(part.predictor.fitted is not None and part.predictor.fitted.model_error is None for part in self.parts):
             told.append("the model's own error is not known and not in the draws: the probabilities are too optimistic")
         told.append(f"averaged over {len(self.parts)} models that predict about equally well: {shares}")
+        for name in self.given[1]:
+            if without := [part for part in self.parts if name not in part.known]:
+                share = percent(sum(part.weight for part in without) / whole, 0)
+                told.append(
+                    f"{name} changes nothing in {len(without)} of the {len(self.parts)} models, with {share} of the weight"
+                )
         return told + [f"not of {name}: {why}" for name, why in self.left_out.items()]
 
     def values(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ModelError
 from sojourn.fit.factor_mapping import FactorMapping
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.model import Distribution
@@ -44,3 +44,14 @@ def check_scaled(arrivals: Any) -> None:
     if arrivals is not None and not isinstance(arrivals, Distribution):
         remedy = "leave --load out, or give rate_per_s in the model and no arrivals"
         raise InputError(f"arrivals {type(arrivals).__name__}", "--load", remedy)
+
+
+def check_told(fitted: FittedModel, varied: Iterable[str]) -> None:
+    """Raises ModelError for a factor of the runs that changes nothing in the fitted model, nor in any that it is averaged with."""
+    for name in varied:
+        if any(model.has(name) for _, model in fitted.weighted):
+            continue
+        values = list(dict.fromkeys(str(run[name]) for run in fitted.configurations if name in run))
+        were = f"{values[0]} in all runs" if len(values) == 1 else f"{', '.join(values)} in the runs"
+        remedy = f'it was {were}; say what it changes in a model file, as [factors] {name} = "stations.NAME.servers", and fit that'
+        raise ModelError(f"{name} changes nothing in the fitted model", "--vary", remedy)

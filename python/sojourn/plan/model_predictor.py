@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sojourn.errors import FitError, InputError, ModelError
 from sojourn.file_errors import meant
-from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_of
+from sojourn.fit.factor_mapping import FactorMapping, applied, factors_of, path_example, path_of
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.measured_range import is_inside
 from sojourn.fit.model_evaluation import loads
@@ -24,7 +24,7 @@ from sojourn.model.network_points import NetworkPoints, Points
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import WHOLE, unknowns
 from sojourn.parallel import Workers
-from sojourn.plan.checked_numbers import all_said, check_scaled, check_whole
+from sojourn.plan.checked_numbers import all_said, check_scaled, check_told, check_whole
 from sojourn.plan.objective import Quantity
 from sojourn.plan.planned_points import BUDGET_S, PlannedPoints, solved_points
 from sojourn.solve.method import RequestedOutputs
@@ -49,6 +49,8 @@ class ModelPredictor:
             raise InputError(
                 f"unknown: {', '.join(free)}", "plan", "fit the model first: sojourn fit RUNS --model FILE"
             )
+        if self.fitted is not None:
+            check_told(self.fitted, vary)
         self.mappings = self._mappings(vary)
         paths = [m.path for m in self.mappings]
         if self.fitted is not None:
@@ -88,7 +90,7 @@ class ModelPredictor:
         }
         for name in short:
             if name not in known:
-                remedy = f'give a path as stations.NAME.servers, or [factors] {name} = "PATH" in the model; '
+                remedy = f'give a path as {path_example(self.model, name)}, or [factors] {name} = "PATH" in the model; '
                 raise ModelError(f"no factor {name}", "--vary", remedy + meant(name, sorted(known)))
         # two configurations that differ in each factor, so that one that changes nothing is refused
         found = factors_of(self.model, [short, dict.fromkeys(short, ())]) if short else []
@@ -110,6 +112,11 @@ class ModelPredictor:
     def draws(self) -> int:
         """How many there are; 0 without a fit."""
         return 0 if self.fitted is None else len(self.fitted.draws)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What the fit said against trust in predictions; nothing without a fit."""
+        return [] if self.fitted is None else self.fitted.cautions
 
     @property
     def notes(self) -> list[str]:

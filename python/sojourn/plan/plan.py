@@ -171,7 +171,7 @@ class _Planning:
             self._choice(first), self._choice(outside), self._choice(nearest), self._choice(mean), self._choice(most),
             tuple(self._choice(i) for i in self._front()), self._steps(chosen), self._binds(chosen), self._by_level(),
             self.price if self.drawn and self.priced else None, 0 if self.drawn is None else len(self.drawn.met), self.level,
-            tuple(self._notes(chosen)), self.priced,
+            tuple(self._notes(chosen)), self.priced, tuple(self.asked.cautions),
         )  # fmt: skip
 
     def _nearest(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.fit.fitted_model_data import FIT_SAID
 from sojourn.former_keyword import former_field
 from sojourn.notebook import ShownInNotebook
 from sojourn.units import interval, percent
@@ -137,7 +138,8 @@ class Plan(ShownInNotebook):
     but nothing like it was measured; `nearest`: where none meets it. `least_mean_regret` over the draws, `least_max_regret`.
     `pareto_front`: not beaten in cost, violation and robustness (share of draws; without draws: room). Where no cost was given
     (`cost_given`) `cheapest` is the first in the order given, and `pareto_front` has all. `steps`, `limiting_term` of the
-    `first` choice, or of what stands for it. `miss_price`: of a missed objective in regret. `by_load`: the cheapest at each load."""
+    `first` choice, or of what stands for it. `miss_price`: of a missed objective in regret. `by_load`: the cheapest at each load.
+    `warnings`: what the fit said against trust in its predictions."""
 
     _REPORT = "plan.plan_report:plan_document"
 
@@ -159,6 +161,7 @@ class Plan(ShownInNotebook):
     level: float
     notes: tuple[str, ...]
     cost_given: bool = True
+    warnings: tuple[str, ...] = ()
 
     @property
     def first(self) -> PlannedConfiguration | None:
@@ -234,7 +237,7 @@ class Plan(ShownInNotebook):
         if self.limiting_term:
             found.append(f"binds: {self.limiting_term}")
         found += [f"one step: {step.told(base)}" for step in self.steps if base is not None]
-        return found
+        return [*(f"{FIT_SAID}: {said}" for said in self.warnings), *found]
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:

@@ -38,6 +38,10 @@ class Predictor(Protocol):
         """How many draws of the fitted parameters there are; 0 without a fit."""
 
     @property
+    def cautions(self) -> list[str]:
+        """What the fit said against trust in predictions."""
+
+    @property
     def notes(self) -> list[str]:
         """What a reader must know of the numbers."""
 

@@ -52,7 +52,8 @@ class Answer:
 
     `verdict`: `yes`, `no` or `cannot tell`, of a question; of a number "" or, where the source refuses it, `cannot tell`.
     `value`, `low`, `high`: of a number, in SI units, None where there is none. `reason`: one sentence. `tree`: the query.
-    `parts`: of several queries, one answer each. `states`: what became of each node, by its `id`.
+    `parts`: of several queries, one answer each. `states`: what became of each node, by its `id`. `valid`: of a run, whether it was judged
+    valid when it was made, and if not for what `invalid_reasons`; None of a model.
     """
 
     source: str
@@ -64,13 +65,16 @@ class Answer:
     tree: N.Node
     states: dict[int, NodeState]
     parts: tuple[Answer, ...] = ()
+    valid: bool | None = None
+    invalid_reasons: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: source, query, verdict, value, low, high, reason; of several, their `parts`."""
+        """For JSON: source, query, verdict, value, low, high, reason, valid, invalid_reasons; of several, their `parts`."""
         head = {"source": self.source, "query": to_text(self.tree), "verdict": self.verdict or None}
+        judged = {"valid": self.valid, "invalid_reasons": list(self.invalid_reasons)}
         if self.parts:
-            return {**head, "parts": [one.to_dict() for one in self.parts]}
-        return {**head, "value": self.value, "low": self.low, "high": self.high, "reason": self.reason}
+            return {**head, "parts": [one.to_dict() for one in self.parts], **judged}
+        return {**head, "value": self.value, "low": self.low, "high": self.high, "reason": self.reason, **judged}
 
     def svg(self) -> str:
         """The tree as a picture, with what became of each node."""
@@ -129,7 +133,10 @@ def folder_source(folder: RunFolder) -> Source:
     from sojourn.query.sources.measured import MeasuredSource
 
     complete = folder.sample_every == 1 and folder.has("requests")
-    return MeasuredSource(folder) if complete or not (folder.path / LOG).exists() else HistogramSource(folder)
+    source: Source = MeasuredSource(folder) if complete or not (folder.path / LOG).exists() else HistogramSource(folder)
+    source.valid = folder.manifest.get("valid")
+    source.invalid_reasons = () if source.valid else tuple(folder.manifest.get("reasons") or ())
+    return source
 
 
 def model_source(path: Path, values: Mapping[str, Any]) -> Source:
@@ -149,13 +156,14 @@ def model_source(path: Path, values: Mapping[str, Any]) -> Source:
 def answered(question: Question, source: Source) -> Answer:
     """The answer of one source."""
     tree = question.tree
+    judged: dict[str, Any] = {"valid": source.valid, "invalid_reasons": source.invalid_reasons}
     source = source.with_states_of({node.station for node in nodes_of(tree) if isinstance(node, N.StateFunction)})
     evaluator = Evaluator({one.name: one for one in tree.macro}, question.kinds, source)
     if not isinstance(tree.query, N.Sequential):
-        return replace(_one(evaluator, question, tree.query, source), tree=tree)
-    parts = tuple(_one(evaluator, question, node, source) for node in tree.query.query)
+        return replace(_one(evaluator, question, tree.query, source), tree=tree, **judged)
+    parts = tuple(replace(_one(evaluator, question, node, source), **judged) for node in tree.query.query)
     found = worst([part.verdict for part in parts])
-    return Answer(source.name, found, None, None, None, "", tree, evaluator.states, parts)
+    return Answer(source.name, found, None, None, None, "", tree, evaluator.states, parts, **judged)
 
 
 def nodes_of(node: N.Node) -> Iterator[N.Node]:

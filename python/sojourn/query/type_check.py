@@ -35,6 +35,7 @@ ANY = math.nan  # dimension of 0 and of infinity: they fit every unit
 UNITS = {1: "a time", -1: "a rate", 0: "a number without unit"}
 EXAMPLES = {1: "50ms", -1: "190/s", 0: "0.99, or 1%"}
 METRIC_DIMENSION = {"1": 0, "s": 1, "1/s": -1, "s^2": 2}
+ERRORS = N.Share(N.Actions("failed"), N.Actions("arrivals"))
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,10 @@ def _arithmetic(it: Checker, node: N.ArithOp, given: Mapping[str, ValueType]) ->
 
 def _compared(it: Checker, node: N.ArithComp, given: Mapping[str, ValueType]) -> ValueType:
     it.same_unit(node.left, it.need(node.left, given, "num"), node.right, it.need(node.right, given, "num"))
+    for share, limit in ((node.left, node.right), (node.right, node.left)):
+        if share == ERRORS and isinstance(limit, N.Num) and not limit.unit and limit.value >= 1:
+            value = f"{limit.value:g}, which is {100 * limit.value:g} %, where a share of requests is needed"
+            raise it.error(limit, value, f"write {limit.value:g}%, or a number below 1")
     return ValueType("bool")
 
 

@@ -61,6 +61,19 @@ def matches(head: str) -> bool:
     return _of_requests(found) or _of_loads(found)
 
 
+def without_unit(head: str) -> list[str]:
+    """Names in the header of times that do not say their unit, where the file could be read if they did."""
+    try:
+        names = next(csv.reader([head.lstrip().partition("\n")[0]]), [])[:MOST_COLUMNS]
+    except csv.Error:
+        return []
+    plain = [re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_") for name in names]
+    bare = [KIND.get(name) in TIMES for name in plain]
+    found, _ = columns([f"{name}_s" if missing else name for name, missing in zip(plain, bare, strict=True)])
+    told = _of_requests(found) or _of_loads(found)
+    return [name.strip() for name, missing in zip(names, bare, strict=True) if missing] if told else []
+
+
 def columns(header: list[str]) -> tuple[Columns, dict[float, tuple[int, float]]]:
     """(what is known → place and unit, in s or as a share; quantile → the same). Raises InputError for too many columns."""
     if len(header) > MOST_COLUMNS:

@@ -124,6 +124,9 @@ def _read(source: TextSource, format_name: str | None) -> list[Observation]:
     for summary in SUMMARIES:
         if summary.name == format_name or (format_name is None and summary.claims(data)):
             return summary.read(source, data)
+    if format_name is None and (bare := csv_columns.without_unit(source.head)):
+        remedy = f"say the unit of each time in the header, such as {bare[0]}_s, or {bare[-1]}_ms for milliseconds"
+        raise InputError(f"a CSV file, and no unit of {' and '.join(bare)}", f"{source.path}:1", remedy)
     raise InputError("none of the known formats", source.path, f"{KNOWN}; --input-format says which one it is")
 
 

@@ -85,6 +85,7 @@ class Observation:
         requests, windows: where the file has them.
         missing_values: what the file cannot know.
         left_out: what it has that is none of its requests, and was not taken for any.
+        valid, invalid_reasons: what the judge of a run folder said of it; None: nobody judged it.
     """
 
     source: str
@@ -119,6 +120,8 @@ class Observation:
     windows: WindowSeries | None = None
     missing_values: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    valid: bool | None = None
+    invalid_reasons: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

@@ -42,6 +42,7 @@ def _one(path: Path) -> Observation:
         asked_per_s=rate if is_open else None, length_s=length, requests=requests, completed=int(weight[kept & ok].sum()),
         failed=int(weight[kept & ~ok].sum()), mean_s=float(np.average((end - start)[kept], weights=weight[kept])), stamp_s=1e-9,
         throughput_per_s=float(weight[kept].sum()) / length if length else None,
+        valid=folder.manifest.get("valid"), invalid_reasons=tuple(folder.manifest.get("reasons") or ()),
     )  # fmt: skip
 
 

@@ -119,7 +119,8 @@ def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dic
     checks["trend"] = {"correlation": trend.correlation, "p": trend.p_value, "drift": trend.drift}
     if trend.steady or folder.manifest.get(PULSE):
         return []
-    return [f"{NOT_STATIONARY}: the response time drifted by {trend.drift:+.0%} of its mean over the run (overload?)"]
+    cause = "overload?" if trend.drift > 0 else "not yet warm, or others used the machine at first?"
+    return [f"{NOT_STATIONARY}: the response time drifted by {trend.drift:+.0%} of its mean over the run ({cause})"]
 
 
 def _balance(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:

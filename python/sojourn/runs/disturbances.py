@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,9 @@ STEAL_TICK_S = 0.01  # the kernel counts stolen time in these (USER_HZ): one of 
 MOST_OTHERS = 0.025
 MOST_OTHERS_BY_TICKS = 0.1  # of all cores
 MOST_NAMED = 3
+PID = re.compile(r" \(\d+\)")
 BESIDE = "beside_others"  # in the manifest: what is asked is the service beside whatever else runs, which is told and no reason
+ONLY_BESIDE = "used only while the load lasted"  # how what is worth knowing of these processes begins
 
 
 def disturbed(
@@ -47,10 +50,30 @@ def disturbed(
     beside = sum((by_tree or {}).get("beside", {}).values())
     if beside > most:
         told.append(
-            f"used only while the load lasted{_named(by_tree, 'beside')}: if it belongs to the service, measure it too "
+            f"{ONLY_BESIDE}{_named(by_tree, 'beside')}: if it belongs to the service, measure it too "
             "(measure --service-pids)"
         )
     return reasons, told
+
+
+def beside_in_one_line(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What two runs or more say of processes that used the CPU only while the load lasted, as one line; nothing where fewer do. A program
+    is told by the most that it used in a run."""
+    said = [one for one in manifests if any(line.startswith(ONLY_BESIDE) for line in one.get("warnings") or ())]
+    if len(said) < 2:
+        return []
+    most: dict[str, float] = {}
+    for manifest in said:
+        for name, share in ((manifest.get("cpu_time") or {}).get("beside") or {}).items():
+            program = PID.sub("", name)
+            most[program] = max(share, most.get(program, 0.0))
+    order = sorted(most, key=lambda program: -most[program])
+    named = [f"{program} up to {most[program]:.0%}" for program in order[:MOST_NAMED]]
+    more = [f"{len(order) - MOST_NAMED} more"] if len(order) > MOST_NAMED else []
+    return [
+        f"{ONLY_BESIDE}, in {len(said)} of {len(manifests)} runs: {', '.join([*named, *more]) or 'other processes'}; if one belongs to the "
+        "service, measure it too (measure --service-pids)"
+    ]
 
 
 def _named(account: Mapping[str, Any] | None, of: str) -> str:

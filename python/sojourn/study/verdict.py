@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.fit.fitted_file import NO_ERROR
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import MISFIT
+from sojourn.runs.disturbances import ONLY_BESIDE, beside_in_one_line
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.counted_values import INSIDE, NO_UPPER_LIMIT, OUTSIDE, CountedValues, misses_first
 from sojourn.study.evaluation import (
@@ -47,7 +48,9 @@ def verdict_lines(found: StudyFindings) -> list[str]:
     lines = [one.headline for one in found.analyses if one.headline] + ([headline(found)] if found.runs else [])
     lines += [*_fitted(found), *_errors(found), *predicted_lines(found), *_choices(found)]
     lines += [line for one in found.analyses for line in one.lines]
-    warnings = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
+    beside = beside_in_one_line([run.manifest for run in found.runs])
+    each = dict.fromkeys(text for run in found.runs for text in run.manifest.get("warnings", ()))
+    warnings = [text for text in each if not (beside and text.startswith(ONLY_BESIDE))] + beside
     lines += [f"note: {text}" for text in warnings]
     lines += [f"not shown here: {what}" for what in found.not_shown]
     return misses_first(lines + left_out(found))
@@ -267,26 +270,22 @@ def factors_text(factors: Mapping[str, Any], varied: tuple[str, ...]) -> str:
 
 
 def left_out(found: StudyFindings) -> list[str]:
-    """How many are not valid and not used, how many are not valid and used in the fit all the same; each by name with its reasons."""
+    """How many are not valid, in one count: of these some are not used, and some are used in the fit all the same; each by name with its
+    reasons."""
     bad = [run for run in found.runs if not run.manifest["valid"]]
     used = [run for run in bad if run.path.name in found.used_anyway]
     out = [run for run in bad if run not in used]
-    return [
-        *_not_valid(out, f"{len(out)} of {len(found.runs)} runs are not valid and are left out", "left out"),
-        *_not_valid(
-            used,
-            f"{len(used)} of {len(found.runs)} runs are not valid, and are used in the fit with their errors",
-            "used",
-        ),
-    ]
+    many = f"{len(bad)} of {len(found.runs)} runs are not valid"
+    if used and out:
+        head = f"{many}: {len(out)} left out, {len(used)} used in the fit with their errors"
+    else:
+        head = f"{many}, and are used in the fit with their errors" if used else f"{many} and are left out"
+    return [head, *_named(out, "left out"), *_named(used, "used")] if bad else []
 
 
-def _not_valid(runs: list[RunFolder], many: str, which: str) -> list[str]:
-    if not runs:
-        return []
-    named = [f"{which}: {run.path.name}: {'; '.join(run.manifest['reasons'])}" for run in runs[:MOST_LEFT_OUT]]
+def _named(runs: list[RunFolder], which: str) -> list[str]:
+    more = len(runs) - MOST_LEFT_OUT
     return [
-        many,
-        *named,
-        *([f"{which}: {len(runs) - MOST_LEFT_OUT} more, see the report"] if len(runs) > MOST_LEFT_OUT else []),
+        *(f"{which}: {run.path.name}: {'; '.join(run.manifest['reasons'])}" for run in runs[:MOST_LEFT_OUT]),
+        *([f"{which}: {more} more, see the report"] if more > 0 else []),
     ]

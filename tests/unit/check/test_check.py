@@ -92,7 +92,7 @@ def test_a_deviation_that_no_values_have(wrk: Path) -> None:
 def test_files_for_a_pull_request_and_a_test_reporter(wrk: Path, tmp_path: Path) -> None:
     code, text = said(str(wrk), "--json", "--markdown", str(tmp_path / "c.md"), "--junit", str(tmp_path / "c.xml"))
     answer = json.loads(text)
-    assert code == 9 and answer["schema"] == "sojourn.check/4" and answer["severity"] == "contradiction"
+    assert code == 9 and answer["schema"] == "sojourn.check/5" and answer["severity"] == "contradiction"
     assert "Little's law" in (tmp_path / "c.md").read_text()
     assert ElementTree.parse(tmp_path / "c.xml").getroot().get("failures") == "1"
 

@@ -41,7 +41,7 @@ def test_written(text: str, figure: str, relation: str, limit: float) -> None:
     "text",
     ["", "p99", "p99 < ", "p99 = 5ms", "p100 < 1s", "p < 1s", "p9.9.9 < 1s", "median < 1s", "p99 < 5 apples", "errors < x",
      "errors < -1%", "rate > 5/m", "rate > inf", "p99 < -1s", "rate > 190", "p99 < 50", "p99 < 1s or errors < 1%", "p99 < mean",
-     "utilisation < 0.5", "p99{class=a} < 1s", "errors"],
+     "utilisation < 0.5", "p99{class=a} < 1s", "errors", "errors < 1", "errors <= 5"],
 )  # fmt: skip
 def test_not_written_so(text: str) -> None:
     with pytest.raises(QueryError) as error:

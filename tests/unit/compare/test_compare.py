@@ -135,8 +135,10 @@ def test_runs_that_are_not_valid_are_left_out_and_said() -> None:
     found = compare_values(side(A), [*side(A), *bad])
     assert found.verdict == "equivalent" and found.run_counts == (4, 4)
     assert "1 of 5 runs of B are not valid" in found.notes[0] and "drifted" in found.notes[0]
-    with pytest.raises(LoadError, match="drifted"):
+    with pytest.raises(LoadError, match="drifted.*at a load that it can take"):
         compare_values(side(A), bad)
+    with pytest.raises(LoadError, match="end what disturbed them, and measure again"):
+        compare_values(side(A), side([9.0], reasons=("disturbed: other processes used 130% of a core",)))
 
 
 def test_a_side_whose_runs_were_overloaded_is_not_called_better_or_equivalent() -> None:

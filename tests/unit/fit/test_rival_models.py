@@ -89,13 +89,11 @@ def test_all_numbers_of_a_configuration_are_of_one_mixture(rate: float) -> None:
 
 def test_what_only_some_models_have_is_of_these() -> None:
     told = both().best.predict({"rate_per_s": 40.0}, 0.9)
-    assert "averaged over 2 models" in told.message and "net: of one alone" not in told.message, (
-        "a delay has no utilisation"
-    )
+    assert "averaged over 2 models" in told.message and "net: by" not in told.message, "a delay has no utilisation"
     queue = ONE.replace('kind = "delay"', "servers = 4")
     chosen = fit_rivals(RUNS, models(two=TWO, one=queue))
     told = chosen.best.predict({"rate_per_s": 40.0}, 0.9)
-    assert "net: of one alone, 0." in told.message and "cpu: of" not in told.message
+    assert "net: by 1 of the 2 models, with " in told.message and "cpu: by" not in told.message
     alone = row(chosen.fits["one"], 40.0, "utilisation", "net")
     assert row(chosen.best, 40.0, "utilisation", "net")["value"] == alone["value"]
     changed = chosen.best.predict({"rate_per_s": 40.0, "stations.cpu.servers": 4})

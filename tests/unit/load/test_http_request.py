@@ -123,3 +123,9 @@ def test_slack_is_for_a_schedule() -> None:
     ):
         with pytest.raises(InputError, match="--max-send-delay: .*; give 0 to 0.1 s with a rate"):
             http_load([URL], **wrong)  # type: ignore[arg-type]
+
+
+def test_a_method_in_small_letters_is_the_one_that_is_meant() -> None:
+    (target,) = http_load([URL], rate_per_s=1.0, method="post", body="{}")["lanes"][0]["targets"]
+    assert target["method"] == "POST" and target["class"] == f"POST {URL}"
+    assert "method" not in http_load([URL], rate_per_s=1.0, method="get")["lanes"][0]["targets"][0]

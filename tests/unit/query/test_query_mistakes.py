@@ -103,6 +103,8 @@ TYPES = [
     ("p99 < 50", 7, "give its unit: 50ms"),
     ("rate > 190", 8, "give its unit: 190/s"),
     ("errors < 5ms", 10, "a time where a number"),
+    ("errors < 1", 10, "write 1%"),
+    ("0.5 > errors and 5 > errors", 18, "write 5%"),
     ("p99 < 190/s", 7, "a rate where a time"),
     ("p99 + 1 < 5ms", 7, "its unit: 1ms"),
     ("response < 5ms", 1, "write mean(…), p99(…)"),

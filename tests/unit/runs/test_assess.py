@@ -89,7 +89,8 @@ def test_a_warm_up_that_may_go_on_is_a_warning(tmp_path: Path) -> None:
             {"late_s": 0.0005, "frame": requests(response=lambda t: 0.001 + 0 * t, late_s=0.0005)},
             "it sent 0.5 ms late on average, 33%",
         ),
-        ({"frame": requests(response=lambda t: 0.001 + 0.002 * t)}, "not stationary"),
+        ({"frame": requests(response=lambda t: 0.001 + 0.002 * t)}, r"not stationary.*\(overload\?\)"),
+        ({"frame": requests(response=lambda t: 0.021 - 0.002 * t)}, r"not stationary.*-\d+%.*\(not yet warm"),
         ({"frame": requests(response=lambda t: np.full(t.size, 6.0))}, "flow is not balanced"),
     ],
 )

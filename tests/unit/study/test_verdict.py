@@ -110,10 +110,9 @@ def test_runs_that_are_not_valid_and_are_used_are_not_said_to_be_left_out() -> N
     """Issue 29: the fit takes runs whose generator was late, and the verdict said that they were left out."""
     runs = [run("good", 10.0), run("late", 10.0, ("requests were sent late",)), run("bad", 10.0, ("not stationary",))]
     lines = verdict_lines(replace(findings(runs, [], Model()), used_anyway=("late",)))
-    assert lines[-4:] == [
-        "1 of 3 runs are not valid and are left out",
+    assert lines[-3:] == [
+        "2 of 3 runs are not valid: 1 left out, 1 used in the fit with their errors",
         "left out: bad: not stationary",
-        "1 of 3 runs are not valid, and are used in the fit with their errors",
         "used: late: requests were sent late",
     ]
 

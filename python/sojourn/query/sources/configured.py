@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.file_errors import meant
-from sojourn.fit.factor_mapping import applied, factors_of
+from sojourn.fit.factor_mapping import applied, factors_of, path_example
 from sojourn.model import Model
 
 USUAL = ("rate_per_s", "users", "think_s")  # meant without saying, of a model with one class of that kind
@@ -25,6 +25,6 @@ def configured(model: Model, values: Mapping[str, Any]) -> Model:
             raise InputError(
                 f"no factor {name!r}",
                 "--set",
-                f"{meant(name, [*model.factors, *USUAL])}; or a path: stations.cpu.servers",
+                f"{meant(name, [*model.factors, *USUAL])}; or a path: {path_example(model, name)}",
             )
     return applied(model, mapped, factors, {name: value for name, value in values.items() if name not in factors})

@@ -15,6 +15,8 @@ class Source:
 
     name = "source"
     kind = "source"
+    valid: bool | None = None  # what the judge of a run said; None: it is no run
+    invalid_reasons: tuple[str, ...] = ()
 
     def refuse(self, what: str, remedy: str) -> NoReturn:
         """Raises SourceRefused."""
