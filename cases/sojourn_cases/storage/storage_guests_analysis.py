@@ -32,6 +32,7 @@ OPTIONS = {"section"}
 CLIENT = {"guest_cores": "guest", "hypervisor_cores": "hypervisor", "cpu_cores": "sum"}
 # the server's virtual CPU shares its core with other threads, and waits while it counts as busy: its sum alone is told
 SERVER = {"server_vm_cores": "server's virtual machine", "machine_cores": "whole machine"}
+ONE_SIDED = {"server's virtual machine"}  # it works for NFS alone: a ratio to nothing says nothing
 # the fifth source document, step 5 and equation 1: of the hypervisor, writes
 PUBLISHED_US, PUBLISHED_RATIO = {"Fibre Channel": 41.0, "NFS": 81.0}, 1.96
 STOLEN = 0.1  # of the guest's busy time: above it, what the guest counts as busy is not what it ran
@@ -52,7 +53,9 @@ def parts_of_cost(runs: pl.DataFrame, columns: Mapping[str, str] | None = None) 
     for column, name in (columns or {**CLIENT, **SERVER}).items():
         if column in runs.columns:
             costs = cost_per_io(runs.with_columns(cpu_cores=pl.col(column)))
-            found.append(PartOfCost(name, {one.path: one for one in costs}, nfs_over_local(costs)))
+            found.append(
+                PartOfCost(name, {one.path: one for one in costs}, None if name in ONE_SIDED else nfs_over_local(costs))
+            )
     return found
 
 
