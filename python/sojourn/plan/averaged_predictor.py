@@ -46,7 +46,8 @@ class AveragedPredictor(ModelPredictor):
 
     def __init__(self, fitted: FittedModel, vary: Mapping[str, Sequence[Any]]) -> None:
         check_told(fitted, vary)
-        super().__init__(fitted, {name: values for name, values in vary.items() if fitted.has(name)})
+        told = {*fitted.model.where, *(name for name in vary if fitted.has(name))}
+        super().__init__(fitted, {name: values for name, values in vary.items() if name in told})
         self.given = (fitted, dict(vary))
         self.left_out: dict[str, str] = {}
         self.parts: list[_Part] = []

@@ -49,7 +49,7 @@ def check_scaled(arrivals: Any) -> None:
 def check_told(fitted: FittedModel, varied: Iterable[str]) -> None:
     """Raises ModelError for a factor of the runs that changes nothing in the fitted model, nor in any that it is averaged with."""
     for name in varied:
-        if any(model.has(name) for _, model in fitted.weighted):
+        if any(model.has(name) or name in model.model.where for _, model in fitted.weighted):
             continue
         values = list(dict.fromkeys(str(run[name]) for run in fitted.configurations if name in run))
         were = f"{values[0]} in all runs" if len(values) == 1 else f"{', '.join(values)} in the runs"
