@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from sojourn.errors import FitError, InputError
-from sojourn.fit import errors_within_runs, nonlinear_least_squares
+from sojourn.fit import errors_within_runs, nonlinear_least_squares, short_run_variance
 from sojourn.fit.estimate_spread import EstimateSpread
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns, observe_runs
@@ -142,7 +142,8 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     growth = error_growth(data, x, jacobian, sensitivity)
     noise, noise_degrees, noise_growth = data.noise(x, sensitivity)
     told = replaced(model, dict(zip(data.paths, map(float, best), strict=True)))
-    message = "\n".join([f"solved by {data.evaluator.method.name}", *data.notes(x, clusters)])
+    notes = [*data.notes(x, clusters), *short_run_variance.notes(data.paths, runs.runs)]
+    message = "\n".join([f"solved by {data.evaluator.method.name}", *notes])
     return FittedModel(
         told, model, tuple(data.paths), estimates, values, None if error is None else error.mean, noise,
         max(len(runs.runs) - len(x), 1), tuple(held), tuple(run.factors for run in data.each), level, seed,

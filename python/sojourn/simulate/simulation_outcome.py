@@ -64,6 +64,7 @@ def table(network: Network, outcome: SimulationOutcome, quantiles: Sequence[floa
         found = [_unstable(row, outcome) for row in found]
     elif outcome.record is not None:
         found = outcome.tails.marked(found, outcome.record)
+        found = [_short(row) for row in found] if outcome.status == "too_short" else found
     method = "simulation, batch means" if runs == 1 else f"simulation, {runs} replications"
     lines = [message(outcome, seed, runs), *_other_rows(found, outcome.status), exact_values(network, found)]
     return Metrics.of(found, method, outcome.status, "\n".join(filter(None, lines)))
@@ -145,6 +146,11 @@ def _overload(outcome: SimulationOutcome) -> str:
         load = outcome.overloaded[worst]
         return f"station {worst} is offered {load:.4g} times its capacity: stable below {1 / load:.4g} of these rates"
     return f"the number present at {outcome.growing} grew through the whole run"
+
+
+def _short(row: Row) -> Row:
+    """Times and numbers present of a run that is too short; flows are known sooner, and keep their status."""
+    return row if row["metric"] in FLOWS or row["status"] != "ok" else {**row, "status": "too_short"}
 
 
 def _unstable(row: Row, outcome: SimulationOutcome) -> Row:

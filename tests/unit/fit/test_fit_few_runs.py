@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sojourn as sj
+from sojourn.fit import short_run_variance
 from sojourn.fit.fit_runs import FitRun, FitRuns
 from sojourn.fit.model_fit import fit
 from sojourn.fit.run_measurements import FLOOR
@@ -18,6 +21,7 @@ rate_per_s = 1.0
 [demands_s]
 cpu = { user = { free = true } }
 """
+UNEVEN = 'cpu = { user = { kind = "lognormal", mean = { free = true }, scv = { free = true, low = 0.01, high = 20, start = 1 } } }'
 ERROR = 0.03  # relative standard error of each run's mean response time
 
 
@@ -61,3 +65,28 @@ def test_predicted_against_measured_is_a_chart() -> None:
     assert sorted(dots["x"]) == pytest.approx([0.02 / (1 - rate * 0.02) for rate in (10, 20, 30, 40)])
     with pytest.raises(sj.errors.InputError, match="nothing was predicted and measured"):
         fitted.plot(runs, "speed")
+
+
+def timed_run(rate: float, length_s: float) -> FitRun:
+    return replace(mm1_run(rate), length_s=length_s)
+
+
+def test_a_variance_fitted_to_runs_below_10_000_requests_has_a_note() -> None:
+    """benches/fit has the coverage of intervals of variances for runs of 10 000 requests, and no fewer."""
+    paths = ["demands_s.cpu.user.mean", "demands_s.cpu.user.scv"]
+    short = [timed_run(rate, 15.0) for rate in (20.0, 40.0, 75.0)]
+    (note,) = short_run_variance.notes(paths, short)
+    assert (
+        note.startswith("demands_s.cpu.user.scv has too narrow an interval") and "600 requests" in note
+    )  # 40/s x 15 s
+    assert "10000" in note
+    long = [timed_run(rate, 300.0) for rate in (20.0, 40.0, 75.0)]  # 12 000 in the median
+    assert short_run_variance.notes(paths, long) == []
+    assert short_run_variance.notes(paths[:1], short) == []
+    assert short_run_variance.notes(paths, [mm1_run(40.0)]) == []  # nobody knows how long it was
+
+
+def test_the_note_about_a_variance_is_in_the_message_of_a_fit() -> None:
+    text = MODEL.replace("cpu = { user = { free = true } }", UNEVEN) + '[observed]\ncpu = "cpu"\n'
+    runs = [replace(mm1_run(rate, busy=True), length_s=15.0) for rate in (10.0, 20.0, 30.0, 40.0)]
+    assert "demands_s.cpu.user.scv has too narrow an interval" in fit(FitRuns(runs), sj.Model.parse(text)).message

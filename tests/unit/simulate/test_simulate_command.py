@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -53,6 +54,18 @@ def test_the_seed_repeats_the_answer(file: Path) -> None:
 def test_csv_and_table(file: Path) -> None:
     assert told(file, "--completions", "2000", "--output-format", "csv").startswith("station,class,metric")
     assert "response_time" in told(file, "--until", "10s", "--replications", "3")
+
+
+def test_response_times_of_a_run_that_is_too_short_say_so_in_each_form(file: Path) -> None:
+    short = (file, "--completions", "2000")
+    rows = csv.DictReader(told(*short, "--output-format", "csv").splitlines())
+    assert {row["status"] for row in rows if row["metric"].startswith("response_time")} == {"too_short"}
+    found = json.loads(told(*short, "--json"))
+    assert found["status"] == "too_short"
+    assert {row["status"] for row in found["rows"] if row["metric"].startswith("response_time")} == {"too_short"}
+    assert {row["status"] for row in found["rows"] if row["metric"] in ("throughput", "utilisation")} == {"ok"}
+    table = told(*short)
+    assert "too_short" in table.partition("station")[2]
 
 
 def test_two_forms_at_once_are_refused(file: Path) -> None:
