@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sojourn.stats.share_interval import share_interval
+from coverage_counts import wilson
 
 STYLE = """
 .paper { fill: #ffffff } text { fill: #1f2328; font: 13px system-ui, sans-serif } .quiet { fill: #59636e } .head { font-weight: 600 }
@@ -46,7 +46,7 @@ def figure(sets: Sequence[tuple[str, int, int]], levels: Sequence[tuple[float, i
         )
     for n, row in enumerate(rows, 1):
         lines += _row(row, n * ROW)
-    legend = "dot: measured values inside; bar: 95 % interval of that share; upright mark: the stated level"
+    legend = "dot: measured values inside; bar: 90 % interval of that share (Wilson); upright mark: the stated level"
     lines.append(f'<text class="quiet" x="{WIDTH / 2}" y="{height - 6}" text-anchor="middle">{legend}</text>')
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -55,7 +55,7 @@ def _row(row: tuple[str, float, int, int] | str, y: float) -> list[str]:
     if isinstance(row, str):
         return [f'<text class="head" x="12" y="{y + 4}">{row}</text>']
     name, level, n, of = row
-    low, high = share_interval(n, of, 0.95)  # as if the values were independent
+    low, high = wilson(n, of)
     stated, seen = place(level), place(n / of)
     return [
         f'<text x="{LEFT - 14}" y="{y + 4}" text-anchor="end">{name}</text>',

@@ -3,11 +3,12 @@
     python benches/services/twice.py --out FOLDER [NAME …] [--others] [--seconds 900]
 
 The services are seven of benches/capacity/live_services.py, whose runs of 26 November taught the rules of the fit, and the nine of
-other_services.py (`--others`), which nobody had fitted before. A closed loop of 64 users tells where each saturates, and is
-given to no fit. Runs at 14, 22, 31 and 40 % of that are fitted, by `auto` and by the model that stands here; both predictions, of 60
-and 80 %, are on disk (predicted-*.json) before those two runs. FOLDER/raw.csv gets the rows of a service as soon as it is done; one that
-has rows is left out, so that the same command goes on, and none is begun that may not end within --seconds. Some 75 s a service, on a
-machine that should do nothing else. `--summary FOLDER`: only the table. `--refit FOLDER`: the runs of an earlier call, fitted by `auto`
+other_services.py (`--others`), which nobody had fitted before. A closed loop of 64 users first tells where each saturates, and is
+given to no fit: the saturation rate is withheld, not blind. (Records until 27 November say `valid` of it without having asked.) Runs at
+14, 22, 31 and 40 % of that are fitted, by `auto` and by the model that stands here; both predictions, of 60 and 80 %, are on disk
+(predicted-*.json) before those two runs. FOLDER/raw.csv gets the rows of a service as soon as it is done; one that has rows is left out,
+so that the same command goes on, and none is begun that may not end within --seconds. Some 75 s a service, on a machine that should do
+nothing else. `--summary FOLDER`: only the table. `--refit FOLDER`: the runs of an earlier call, fitted by `auto`
 again, which may be done on a machine that does something else: what a rule does that was not chosen by these runs.
 """
 
@@ -81,18 +82,20 @@ def run(name: str, out: Path) -> list[Row]:
     load: dict[str, Any] = {"headers": service.headers, **({"insecure": True} if service.tls else {})}
     with running(name, out, folder / "service") as url:
         (closed,) = sj.measure(url, folder / "full", users=[USERS], duration_s=CLOSED_S, **load)
-        full = float(closed.metrics().value("throughput"))
+        full, steady = float(closed.metrics().value("throughput")), bool(closed.manifest["valid"])
         rates, later = ([round(share * full, 1) for share in shares] for shares in (SHARES, LATER))
         sj.measure(url, folder / "runs", rates_per_s=rates, duration_s=RUN_S, **load)
         (folder / "own.toml").write_text(MODELS[name])
         told = {model: _predicted(folder, model, later) for model in ("auto", "own")}
         done = sj.measure(url, folder / "later", rates_per_s=later, duration_s=LATER_S, **load)
-    return _rows(name, told, full, dict(zip(later, done, strict=True)))
+    return _rows(name, told, (full, steady), dict(zip(later, done, strict=True)))
 
 
-def _rows(name: str, told: dict[str, list[Row]], full: float, later: dict[float, sj.RunFolder]) -> list[Row]:
-    """Each model's predictions beside what came."""
-    found = [_row(name, model, "saturation_rate", 0.0, rows, full, True) for model, rows in told.items()]
+def _rows(
+    name: str, told: dict[str, list[Row]], full: tuple[float, bool], later: dict[float, sj.RunFolder]
+) -> list[Row]:
+    """Each model's predictions beside what came. `full`: the saturation rate, which was measured first, and whether its run was valid."""
+    found = [_row(name, model, "saturation_rate", 0.0, rows, *full) for model, rows in told.items()]
     for rate, one in later.items():
         value = float(one.metrics().value("response_time"))
         found += [
@@ -109,7 +112,8 @@ def refit(name: str, before: Path, out: Path) -> list[Row]:
     runs = [sj.RunFolder.open(path.parent) for path in (before / name / "later").glob("*/manifest.json")]
     later = {float(run.manifest["factors"]["rate_per_s"]): run for run in runs}
     told = {"auto": _predicted(folder, "auto", list(later))}
-    return _rows(name, told, float(closed.metrics().value("throughput")), later)
+    full = float(closed.metrics().value("throughput")), bool(closed.manifest["valid"])
+    return _rows(name, told, full, later)
 
 
 def _predicted(folder: Path, model: str, rates: list[float]) -> list[Row]:

@@ -1,7 +1,8 @@
 """A warning: a variance that was fitted to short runs has too narrow an interval.
 
-In runs of 10 000 requests, 95 % intervals of a variance hold in 88 to 95 % of fits (benches/fit/README.md). In runs of some hundred they
-hold in far fewer, and the true value then mostly lies above: hardly one of such runs has the long requests that a variance is made of.
+In runs of 10 000 requests, 95 % intervals of a variance hold in 88 to 95 % of fits. Of four runs of some hundred requests, 90 %
+intervals hold in two of three, and the true value mostly lies above (benches/fit/README.md): few such runs have the long requests that
+make a variance.
 """
 
 from __future__ import annotations
