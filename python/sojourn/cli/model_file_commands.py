@@ -144,9 +144,13 @@ def predict_file(path: Path, vary: dict[str, list[Any]], level: float, as_json: 
     for point, row in zip(points, cells, strict=True):
         shown.add_row(*(str(v) for v in point.values()), *(row[k] for k in there))
     out = console()
+    lines = metrics.message.splitlines()
+    cautions = [line for line in lines if line.startswith(FIT_SAID)]
+    for line in cautions:
+        out.print(line, markup=False)
     out.print(WidthAwareTable(shown))
-    for line in metrics.message.splitlines():
-        out.print(line, style=None if line.startswith(FIT_SAID) else "dim", markup=False)
+    for line in lines[len(cautions) :]:
+        out.print(line, style="dim", markup=False)
 
 
 def _cells(metrics: Metrics, point: dict[str, Any], outside: str) -> tuple[str, ...]:
