@@ -44,7 +44,8 @@ class FitRun:
     error that its meter has in all runs alike. `measured`: (station, class, metric) → value, all means that the run has. `length_s`:
     from its start; 0 where nobody knows. `pauses`: None where nobody looked for them. `beside`: (class, metric) → the
     part of the error of a mean that is not of sampling: a late generator. `observed`: when, of a window of a service
-    that nobody loaded. `slowness`: by how many times longer all its times were than at the machine's best (`slow_episodes`)."""
+    that nobody loaded. `slowness`: by how many times longer all its times were than at the machine's best (`slow_episodes`).
+    `window_s`: how long what was measured is; 0 where nobody knows."""
 
     name: str
     factors: Factors
@@ -61,6 +62,7 @@ class FitRun:
     beside: Mapping[tuple[str, str], float] = field(default_factory=dict)
     observed: ObservedTime | None = None
     slowness: float = 1.0
+    window_s: float = 0.0
 
     @property
     def configuration(self) -> str:
@@ -163,7 +165,7 @@ def observe_runs(folders: Sequence[Path | str | RunFolder], *, slow_seconds: boo
     opened = paths + [RunFolder.open(p) for p in (run_folders(rest) if rest else [])]
     opened = list({folder.path.resolve(): folder for folder in opened}.values())  # a run that is given twice is one
     check_one_service(opened)
-    read = [observe_run(folder) for folder in opened]
+    read = [replace(observe_run(folder), window_s=_window_s(folder)) for folder in opened]
     left = without_manifest(rest)
     scarce = 2 * sum(map(_usable, read)) < len(read)
     taken = [_usable(run) or (scarce and _only_disturbed(run)) for run in read]
@@ -197,6 +199,11 @@ def _usable(run: FitRun) -> bool:
 
 def _only_disturbed(run: FitRun) -> bool:
     return bool(run.reasons) and bool(run.means) and all(reason.startswith(DISTURBED) for reason in run.reasons)
+
+
+def _window_s(folder: RunFolder) -> float:
+    start_s, end_s = folder.manifest.get("window_s") or (0.0, 0.0)
+    return float(end_s - start_s)
 
 
 def observe_run(folder: RunFolder) -> FitRun:

@@ -18,7 +18,11 @@ FEWEST = 10_000  # requests of a run, for which benches/fit has the coverage
 def notes(paths: Sequence[str], runs: Sequence[FitRun]) -> list[str]:
     """A line where `paths`, the unknowns, have a variance and half of the runs or more have fewer than `FEWEST` requests."""
     variances = [path for path in paths if path.rpartition(".")[2].endswith("scv")]
-    counts = [run.means[("", "throughput")][0] * run.length_s for run in runs if ("", "throughput") in run.means]
+    counts = [
+        run.means[("", "throughput")][0] * (run.window_s or run.length_s)
+        for run in runs
+        if ("", "throughput") in run.means
+    ]
     known = [count for count in counts if count > 0]
     if not variances or not known or median(known) >= FEWEST:
         return []

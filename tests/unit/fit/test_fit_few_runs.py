@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.fit import short_run_variance
-from sojourn.fit.fit_runs import FitRun, FitRuns
+from sojourn.fit.fit_runs import FitRun, FitRuns, observe_runs
 from sojourn.fit.model_fit import fit
 from sojourn.fit.run_measurements import FLOOR
+from sojourn.simulate.simulated_run import as_run
 
 MODEL = """
 [stations.cpu]
@@ -90,3 +92,13 @@ def test_the_note_about_a_variance_is_in_the_message_of_a_fit() -> None:
     text = MODEL.replace("cpu = { user = { free = true } }", UNEVEN) + '[observed]\ncpu = "cpu"\n'
     runs = [replace(mm1_run(rate, busy=True), length_s=15.0) for rate in (10.0, 20.0, 30.0, 40.0)]
     assert "demands_s.cpu.user.scv has too narrow an interval" in fit(FitRuns(runs), sj.Model.parse(text)).message
+
+
+def test_the_note_counts_requests_of_run_folders(tmp_path: Path) -> None:
+    """30/s for 20 s are some 600 requests."""
+    plain = MODEL.replace("{ user = { free = true } }", "{ user = 0.02 }").replace(
+        "rate_per_s = 1.0", "rate_per_s = 30.0"
+    )
+    runs = observe_runs([as_run(sj.Model.parse(plain), tmp_path / "run", seed=1, until_s=20.0)]).runs
+    (note,) = short_run_variance.notes(["demands_s.cpu.user.scv"], runs)
+    assert 450 < float(note.partition("about ")[2].split()[0]) < 750
