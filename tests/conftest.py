@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -22,10 +23,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A unit test that takes the lock takes one of its own."""
-    if not request.node.get_closest_marker("live"):
-        monkeypatch.setattr(cleanup_registry, "MACHINE", f"\0sojourn-test-{os.getpid()}")
+    if request.node.get_closest_marker("live"):
+        yield
+        return
+    own = f"lock-test-{os.getpid()}"
+    monkeypatch.setattr(cleanup_registry, "MACHINE", f"\0sojourn-{own}")
+    monkeypatch.setattr(cleanup_registry, "LOCK", own)
+    yield
+    for place in cleanup_registry.places():
+        with suppress(OSError):
+            (place / own).unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)

@@ -14,12 +14,12 @@ from sojourn.capacity.capacity_report import write_report
 from sojourn.capacity.capacity_result import Capacity
 from sojourn.capacity.light_load import LIGHT_S, light_load
 from sojourn.capacity.search import SHORTEST_S, search
-from sojourn.capacity.search_limits import SearchLimits
+from sojourn.capacity.search_limits import SearchLimits, check_objectives
 from sojourn.errors import InputError, SojournError
 from sojourn.former_keyword import former_keyword
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown, levels
-from sojourn.query.objectives import read_objectives
+from sojourn.query.objectives import failures_allowed, read_objectives
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import WatchedResources
 from sojourn.units import per_second, seconds
@@ -72,6 +72,7 @@ def capacity(
     limits = search_limits or SearchLimits()
     urls = [url] if isinstance(url, str) else list(url)
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
+    check_objectives(objectives)
     where = Path(out) if out is not None else Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
     _check(factors or {}, what_if)
     common: dict[str, Any] = {
@@ -80,6 +81,7 @@ def capacity(
         "factors": factors,
         "allow_other_levels": True,
         "tolerate_other_programs": True,
+        "failures_allowed": failures_allowed(objectives),
         "seed": seed,
         **({"run_progress": run_progress} if run_progress else {}),
         **load,
@@ -95,10 +97,10 @@ def capacity(
         length_s = _length_there_s(where / "runs", rate_per_s) or round(length_s, 1)
         return measure(urls, where / "runs", rates_per_s=[rate_per_s], duration_s=length_s, **common)[0]
 
-    light = light_load(users, objectives, limits.saturate, limits.level)
-    if limits.max_rate_per_s:
-        light = replace(light, few_full_per_s=None)  # users who think until they are below a rate do not fill a service
+    light = light_load(users, objectives, limits.saturate, limits.level, True, limits.max_rate_per_s)
     full = f", and at most {per_second(light.full_per_s.value)}" if light.full_per_s else ""
+    if light.held_per_s is not None:
+        full = f", held by --max-rate {per_second(limits.max_rate_per_s)}"
     on_text_line(f"one user: {seconds(light.response_s)}; a few users: {per_second(light.borne_per_s)}{full}")
     found = search(
         run, light, objectives, limits, run_s=_run_s(limits), settings=what_if, clock=lambda: time.monotonic() - began, told=on_text_line

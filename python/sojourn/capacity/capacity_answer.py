@@ -13,11 +13,14 @@ from sojourn.capacity.search_state import SearchState
 from sojourn.capacity.what_limits import what_limits
 from sojourn.errors import SojournError
 from sojourn.query.objectives import Objective
+from sojourn.runs.assess_run import NOT_BALANCED
+from sojourn.runs.disturbances import beside_text
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second
 
 FAR = 0.6  # of the answer: where the highest rate that was run is below, the answer is the model's word
 MOST_TOLD = 3  # runs that were not valid, with their reasons
+AT_MAX = 0.98  # of the largest rate that is allowed: a run that had it
 
 
 def answer_of(
@@ -37,14 +40,18 @@ def answer_of(
     if rate is None:
         rate, why = _between(runs, state.why)
         notes += [why] if rate is not None else []
+    held = _held(state, runs, light, limits)
+    if held is not None and limits.max_rate_per_s is not None:
+        rate = _as_held(rate, held, runs, objectives, limits.max_rate_per_s)
     rate = _within_failures(rate, runs, objectives, notes)
     highest = max((one.rate_per_s for one in runs), default=0.0)
     if rate is not None and highest < FAR * rate.value:
         notes.append(f"the highest rate that was run is {per_second(highest)}: this answer extrapolates the model")
+    notes += filter(None, [beside_text(folders)])
     notes += [f"not valid, {run.name}: {'; '.join(run.reasons)}" for run in runs if not run.valid][:MOST_TOLD]
     what_if = _predicted(state, runs, objectives, limits.level, settings, notes)
-    saturation = light.full_per_s or state.saturation
-    limit = None if rate is None else what_limits(folders, rate.value, saturation)
+    saturation = (light.full_per_s or state.saturation) if held is None else None
+    limit = None if rate is None or held is not None else what_limits(folders, rate.value, saturation)
     requests = sum(int((one.manifest.get("generator") or {}).get("sent") or 0) for one in folders)
     return Capacity(
         objective=" and ".join(one.text for one in objectives), rate_per_s=rate, level=limits.level,
@@ -52,8 +59,42 @@ def answer_of(
         no_answer_reason=why if rate is None else "", stop_reason=stopped, limit=limit, model=state.words, runs=tuple(runs),
         requests=requests, elapsed_s=took_s, required_rate_per_s=limits.required_rate_per_s, what_if=what_if, notes=tuple(notes),
         single_user_misses=bool(light.missed),
-        fitted=state.fitted,
+        fitted=state.fitted, saturation_at_least_per_s=held.value if held else None,
     )  # fmt: skip
+
+
+def _held(
+    state: SearchState, runs: Sequence[CapacityRun], light: LightLoad, limits: SearchLimits
+) -> RateInterval | None:
+    """The most that came where `--max-rate` held the load and nothing says that the service was full: neither users who waited for each
+    other nor a run of which more came than left. What a model says of saturation then is beyond all that was seen. None elsewhere."""
+    most = limits.max_rate_per_s
+    if most is None or light.missed or light.full_per_s or light.few_full_per_s:
+        return None
+    if any(NOT_BALANCED in reason for run in runs for reason in run.reasons):
+        return None
+    by_model = state.saturation is not None and state.saturation.value > most
+    if light.held_per_s is None and not by_model and not any(run.rate_per_s >= AT_MAX * most for run in runs):
+        return None
+    came = [RateInterval(run.achieved_per_s, run.achieved_per_s, None) for run in runs]
+    of_users = light.held_per_s or RateInterval(light.borne_per_s, light.borne_per_s, None)
+    return max([of_users, *came], key=lambda one: one.value)
+
+
+def _as_held(
+    rate: RateInterval | None,
+    held: RateInterval,
+    runs: Sequence[CapacityRun],
+    objectives: Sequence[Objective],
+    most_per_s: float,
+) -> RateInterval | None:
+    """An answer that is not above what was allowed: there it is the model's word of a saturation that nobody saw."""
+    if not objectives:
+        return held
+    if rate is None or (times_of(objectives) and rate.value <= most_per_s):
+        return rate
+    met = max((run.achieved_per_s for run in runs if run.objective_met), default=0.0)
+    return RateInterval(met, min(rate.low, met), None) if met else RateInterval(rate.value, rate.low, None)
 
 
 def failures_missed(run: CapacityRun, objectives: Sequence[Objective]) -> list[Objective]:

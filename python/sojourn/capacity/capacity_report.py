@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sojourn.plan.predictor import predictor_of
 from sojourn.query.objectives import Objective, read_objectives
 from sojourn.report import Document, Figure, JunitCase, Section, Series, Table, Text, write_html
 from sojourn.report.markup import unmarked
+from sojourn.runs.disturbances import BESIDE_TEXT
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, seconds
 
@@ -42,6 +44,10 @@ def capacity_document(found: Capacity, asked: str, where: Path | None = None) ->
         )
     if found.saturation_per_s is not None:
         numbers.append((per_second(found.saturation_per_s.value), "where it saturates"))
+    elif found.saturation_at_least_per_s is not None:
+        numbers.append(
+            (per_second(found.saturation_at_least_per_s), "at least, held by --max-rate; saturation not seen")
+        )
     sections = [*_figures(found), _runs(found)]
     footer = {}
     paths = [folder.path for folder in _folders(where / "runs")] if where else []
@@ -51,9 +57,16 @@ def capacity_document(found: Capacity, asked: str, where: Path | None = None) ->
         footer = measured.footer
     return Document(
         title=f"Capacity of {asked}", subtitle=where.name if where else "", verdict=[unmarked(line) for line in found.lines()],
-        status="ok" if found.outcome == "met" else "warn" if found.outcome == "unknown" else "invalid", sections=tuple(sections),
+        status=_status(found), sections=tuple(sections),
         footer=footer, numbers=tuple(numbers),
     )  # fmt: skip
+
+
+def _status(found: Capacity) -> Literal["ok", "warn", "invalid"]:
+    if found.outcome == "missed":
+        return "invalid"
+    disturbed = any(note.startswith(BESIDE_TEXT) for note in found.notes)
+    return "warn" if disturbed or found.outcome == "unknown" else "ok"
 
 
 def junit_cases(found: Capacity) -> list[JunitCase]:
@@ -64,7 +77,8 @@ def junit_cases(found: Capacity) -> list[JunitCase]:
         if found.required_rate_per_s
         else "a rate with a lower and an upper end"
     )
-    return [JunitCase(name + objective, found.outcome, str(found), found.elapsed_s)]
+    outcome = "unknown" if found.service_failed else found.outcome
+    return [JunitCase(name + objective, outcome, str(found), found.elapsed_s)]
 
 
 def _folders(where: Path) -> Iterator[RunFolder]:

@@ -65,7 +65,9 @@ class Capacity(ShownInNotebook):
     rate at which the service is full. `limit`: what is full there, and what would be next. required_rate_per_s: what was asked of it.
     `what_if`: settings in words → the rate there, predicted and not measured; `commands`: settings in words → what measures them.
     `stop_reason`: why no further run was made. `single_user_misses`: not even a single user gets what was asked. `folder`: where the
-    runs, the report and the model are. `fitted`: the model of these runs.
+    runs, the report and the model are. `fitted`: the model of these runs. `saturation_at_least_per_s`: the most that came where
+    `--max-rate` held the load and no saturation was seen; `saturation_per_s` and `limit` are None then.
+    `service_failed`: that the service ended or no longer answered during the search; the answer then is from the runs before.
     """
 
     _REPORT = "capacity.capacity_report:answer_document"
@@ -88,6 +90,8 @@ class Capacity(ShownInNotebook):
     single_user_misses: bool = False
     folder: str = ""
     fitted: FittedModel | None = None
+    saturation_at_least_per_s: float | None = None
+    service_failed: str = ""
 
     @property
     def answered(self) -> bool:
@@ -116,6 +120,7 @@ class Capacity(ShownInNotebook):
     def lines(self) -> list[str]:
         """The answer, at most some ten lines."""
         found = [self._first()]
+        found += ["cannot tell: the interval has no upper end"] if self._open() else []
         found += [self._asked()] if self.required_rate_per_s is not None else []
         found += [self.limit.text] if self.limit else []
         for settings, one in self.what_if.items():
@@ -134,10 +139,19 @@ class Capacity(ShownInNotebook):
         if not self.rate_per_s.low > 0:
             return f"cannot tell: {self.rate_per_s.text(self.level)} has no lower end above 0"
         if not self.objective:
-            return f"the service can take {self.rate_per_s.text(self.level)}"
+            return self._not_seen() or f"the service can take {self.rate_per_s.text(self.level)}"
         at = self.saturation_per_s
-        full = f"; it saturates at {at.text(self.level)}" if at else ""
-        return f"{self.rate_per_s.text(self.level)} meet {self.objective}{full}"
+        full = f"it saturates at {at.text(self.level)}" if at else self._not_seen()
+        return f"{self.rate_per_s.text(self.level)} meet {self.objective}{f'; {full}' if full else ''}"
+
+    def _not_seen(self) -> str:
+        """That nobody saw where it saturates, where `--max-rate` kept the load below."""
+        most = self.saturation_at_least_per_s
+        return "" if most is None else f"saturation not seen; at least {per_second(most)}, held by --max-rate"
+
+    def _open(self) -> bool:
+        """Whether there is an answer without an upper end, and nobody asked for a rate."""
+        return self.required_rate_per_s is None and self.rate_per_s is not None and self.rate_per_s.high is None
 
     def _asked(self) -> str:
         said = {"met": "met", "missed": "MISSED", "unknown": "cannot tell: this rate lies inside the interval"}

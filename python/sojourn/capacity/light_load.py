@@ -4,6 +4,10 @@ more.
 So few users are never too much for a service: none is added while it has twice as many as it can serve at a time. Their throughput is
 nearly that at which the service is full (asymptotic and balanced bounds: Lazowska et al., Quantitative System Performance (1984), chapter
 5), of which low rates say little. Where saturation is allowed the number goes on growing until the throughput does not.
+
+Under a largest rate users think so long that all of them stay below it. Then a throughput that grows no more may be that rate and no limit
+of the service: X = N/(Z + R) (response time law: Lazowska, chapter 3), so that X over that rate is Z/(Z + R), the share of their time in
+which users think.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search_limits import LightLoad
 from sojourn.errors import NoSuchRow, RunFolderError, ServiceError
 from sojourn.query.objectives import Objective, judge, surely_missed
-from sojourn.runs.assess_run import REQUESTS_FAILED
+from sojourn.runs.assess_run import service_failed
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.batch_means import BATCHES
 from sojourn.units import USUAL_LEVEL
@@ -32,16 +36,19 @@ HARDLY_GROWN = 1.2  # the same, of a few users who wait: it is full soon
 LOOKS = 2  # one after the other that say so: a service that serves waiting requests together looks full to two users
 MOST_ERROR = 0.9
 BY_CHANCE = 4.0  # standard errors by which more users may get less than fewer without being disturbed
+HELD = 0.75  # of the largest rate: users who think for more of their time than that hardly get more as they become more
 LEAST_ERROR = 0.02  # of a throughput of so short a run, at the usual level, beside its interval
 
 
 def light_load(
     run: Callable[[int], RunFolder], objectives: Sequence[Objective], saturate: bool = False, level: float = USUAL_LEVEL,
-    keep: bool = True,
+    keep: bool = True, max_rate_per_s: float | None = None,
 ) -> LightLoad:  # fmt: skip
     """One user, then twice as many, until they wait for each other and the throughput hardly grew; with `saturate` until it grew no more.
 
     `run`: users → a judged run folder of `LIGHT_S`. `level`: of the interval of that throughput. `keep`: as of `judge`.
+    `max_rate_per_s`: users think until all of them are below it, and one that they come near says nothing of the service but that it bears
+    as much.
     Raises ServiceError where nothing good was answered.
     """
     alone = run(USERS[0])
@@ -75,6 +82,8 @@ def light_load(
         if saturate and waited and rate < GROWN * most:
             full = _full(folder, rates, level)
             break
+    if max_rate_per_s is not None and max(rates) > HELD * max_rate_per_s:
+        return LightLoad(max(rates), response_s, held_per_s=_at_least(max(rates), level))
     return LightLoad(few.value if few else max(rates), response_s, "", full, few)
 
 
@@ -95,6 +104,12 @@ def _full(folder: RunFolder, rates_per_s: Sequence[float], level: float) -> Rate
     return RateInterval(value, value * (1 - error), max(value * (1 + error), grown))
 
 
+def _at_least(rate_per_s: float, level: float) -> RateInterval:
+    """What came in a look, and so is borne; a count of answers is off by chance."""
+    error = max(LEAST_ERROR, NormalDist().inv_cdf((1 + level) / 2) / math.sqrt(rate_per_s * LIGHT_S))
+    return RateInterval(rate_per_s, rate_per_s * (1 - min(error, MOST_ERROR)), None)
+
+
 def _most(rates_per_s: Sequence[float]) -> tuple[float, float]:
     """The largest rate and its number of answers; with it the looks at more users which it exceeds by no more than chance: throughput does
     not fall as users are added (Lazowska, 5), so that these are looks at the same."""
@@ -106,7 +121,7 @@ def _most(rates_per_s: Sequence[float]) -> tuple[float, float]:
 
 def _means(folder: RunFolder) -> tuple[float, float]:
     """Throughput in 1/s and mean response time in s. ServiceError where requests failed, or nothing was answered."""
-    reasons = [reason for reason in folder.manifest["reasons"] if REQUESTS_FAILED in reason]
+    reasons = [reason for reason in folder.manifest["reasons"] if service_failed(reason)]
     try:
         rows = folder.metrics()
         found = rows.value("throughput"), rows.value("response_time")

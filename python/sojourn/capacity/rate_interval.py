@@ -58,7 +58,9 @@ class RateInterval:
         return False if self.high is not None and self.high < rate_per_s else None
 
     def text(self, level: float) -> str:
-        """Such as `720 /s (90 %: 690 /s … 750 /s)`."""
+        """Such as `720 /s (90 %: 690 /s … 750 /s)`; `at least 720 /s` where that is all that is known."""
+        if self.high is None and self.low == self.value:
+            return f"at least {per_second(self.value)}"
         return f"{per_second(self.value)} ({percent(level, 0)}: {per_second(self.low)} … {_end(self.high)})"
 
 

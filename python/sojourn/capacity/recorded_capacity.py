@@ -22,7 +22,7 @@ from sojourn.capacity.light_load import light_load
 from sojourn.capacity.pooled_windows import LEVELS, pooled
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.search import STEP
-from sojourn.capacity.search_limits import LightLoad, SearchLimits
+from sojourn.capacity.search_limits import LightLoad, SearchLimits, check_objectives
 from sojourn.capacity.search_state import SearchState, state_of
 from sojourn.capacity.short_run_error import as_modelled
 from sojourn.diagnosis.load_levels import loads_of_classes, setting_of
@@ -66,9 +66,7 @@ def capacity_of_runs(
     began = time.monotonic()
     limits = SearchLimits(level=level, required_rate_per_s=required_rate_per_s)
     objectives = read_objectives([objective] if isinstance(objective, str) else list(objective))
-    for one in objectives:
-        if one.figure == "rate" or one.relation not in ("<", "<="):
-            raise InputError(one.text, "--objective", "give an upper limit of mean, p99 or errors, as 'p99 < 50ms'")
+    check_objectives(objectives)
     opened = [RunFolder.open(path) for path in run_folders([Path(one) for one in folders])]
     place = ", ".join(map(str, folders))
     rated = [(folder, rate) for folder in opened if (rate := _rate_of(folder)) is not None]

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sojourn.capacity.capacity_answer import answer_of, failures_missed, times_of
 from sojourn.capacity.capacity_result import Capacity, CapacityRun
 from sojourn.capacity.capacity_run import capacity_run
 from sojourn.capacity.rate_interval import RateInterval
 from sojourn.capacity.run_length import lacking_s
-from sojourn.capacity.search_limits import LightLoad, SearchLimits
+from sojourn.capacity.search_limits import LightLoad, SearchLimits, check_objectives
 from sojourn.capacity.search_state import SearchState, state_of
 from sojourn.capacity.what_limits import full_at
-from sojourn.errors import InputError, LoadError, ServiceError
+from sojourn.errors import LoadError, ServiceError
 from sojourn.query.objectives import Objective
-from sojourn.runs.assess_run import NOT_BALANCED, REQUESTS_FAILED
+from sojourn.runs.assess_run import NOT_BALANCED, service_failed
+from sojourn.runs.manifest import SERVICE_EXITED
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import per_second, percent, seconds
 
@@ -71,9 +73,7 @@ def search(
         search.
     """
     limits = limits or SearchLimits()
-    for one in objectives:
-        if one.figure == "rate" or one.relation not in ("<", "<="):
-            raise InputError(one.text, "--objective", "give an upper limit of mean, p99 or errors, as 'p99 < 50ms'")
+    check_objectives(objectives)
     begun = time.monotonic()
     since = clock or (lambda: time.monotonic() - begun)
     return _Search(measured, light, tuple(objectives), limits, run_s, tuple(settings), since, told).answer()
@@ -92,6 +92,7 @@ class _Search:
         self.lengths_s: list[float] = []
         self.known = SearchState()
         self.before: RateInterval | None = None  # the answer before the last run
+        self.gone = ""  # how the service failed
 
     def answer(self) -> Capacity:
         stopped = f"no run was made: {self.light.missed}" if self.light.missed else ""
@@ -100,10 +101,11 @@ class _Search:
             self.known = SearchState(why=f"no rate meets {text}: a single user misses {self.light.missed}")
         while not stopped:
             stopped = self.stop() or self.make(rate := self.next_rate(), self.length_s(rate))
-        return answer_of(
+        found = answer_of(
             self.known, self.folders, self.runs, self.objectives, self.light, self.limits, self.settings, stopped,
             self.clock(),
         )  # fmt: skip
+        return replace(found, service_failed=self.gone)
 
     def make(self, rate: float, length_s: float) -> str:
         """A run, and what is known then; why no further one may be made."""
@@ -113,7 +115,9 @@ class _Search:
         except (ServiceError, LoadError) as error:
             if not self.runs:
                 raise
-            return f"stopped at {per_second(rate)}: {error.value}"
+            if isinstance(error, ServiceError):
+                self.gone = f"the service no longer answers: {error.value}"
+            return f"stopped before {per_second(rate)}: {self.gone or error.value}"
         self.folders.append(folder)
         self.lengths_s.append(
             float(folder.manifest.get("load", {}).get("duration_s", length_s))
@@ -122,7 +126,7 @@ class _Search:
         times = times_of(self.objectives)
         self.before, self.known = (
             self.known.rate,
-            state_of(self.folders, self.runs, times, self.limits.level, self.known, self.light.few_full_per_s),
+            state_of(self.folders, self.runs, times, self.limits.level, self.known, self.light.tells),
         )
         self.beside_s = max(self.beside_s, self.clock() - began - length_s)
         self.told(self.line())
@@ -132,7 +136,8 @@ class _Search:
         """Why no further run may be made after the last one."""
         last = self.runs[-1]
         for reason in last.reasons:
-            if REQUESTS_FAILED in reason:
+            if service_failed(reason):
+                self.gone = reason if SERVICE_EXITED in reason else ""
                 return f"stopped at {per_second(last.rate_per_s)}: {reason}"
         for one in failures_missed(last, self.objectives):
             return f"stopped at {per_second(last.rate_per_s)}: errors {one.show(last.objective_values.get(one.figure))}"
@@ -217,7 +222,7 @@ class _Search:
             ends.append(max(self.highest, BEGIN[-1] * self.light.borne_per_s) * STEP)
         full = [one.rate_per_s for one in self.runs if any(NOT_BALANCED in reason for reason in one.reasons)]
         ends += [BELOW_FULL * min(full)] if full else []
-        few = self.light.few_full_per_s
+        few = self.light.tells
         if few is not None and few.high is not None and not self.limits.saturate:
             ends.append(MOST_FULL * (few.low if self.known.saturation is None else few.high))
         if self.known.saturation is not None and not self.limits.saturate:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sojourn.capacity.rate_interval import RateInterval, machine_part
 from sojourn.errors import InputError
 from sojourn.former_keyword import former_field
+from sojourn.query.objectives import Objective
 from sojourn.units import USUAL_LEVEL, percent
 
 
@@ -47,15 +49,29 @@ class SearchLimits:
             raise InputError(self.precision, "--precision", remedy)
 
 
+def check_objectives(objectives: Iterable[Objective]) -> None:
+    """Raises InputError for one that has no largest rate."""
+    for one in objectives:
+        if one.figure == "rate" or one.relation not in ("<", "<="):
+            raise InputError(one.text, "--objective", "give an upper limit of mean, p99 or errors, as 'p99 < 50ms'")
+
+
 @dataclass(frozen=True)
 class LightLoad:
     """What few users saw, each of whom waits for an answer: the most requests a second, the mean response time of a single one in s;
     `missed`: what of the objective not even one user gets; `full_per_s`: the most requests a second of any number of users, where more
     users were asked until it grew no more; `few_full_per_s`: where the service is full by users who waited for each other, of whom twice as
-    many hardly got more; None where so few never did."""
+    many hardly got more; None where so few never did; `held_per_s`: what users got who think so that `max_rate_per_s` is not exceeded,
+    where that rate and not the service held them: no upper end."""
 
     borne_per_s: float
     response_s: float
     missed: str = ""
     full_per_s: RateInterval | None = None
     few_full_per_s: RateInterval | None = None
+    held_per_s: RateInterval | None = None
+
+    @property
+    def tells(self) -> RateInterval | None:
+        """Where the service is full, as far as a few users tell it: without an upper end where it is at least that."""
+        return self.few_full_per_s or self.held_per_s

@@ -38,7 +38,8 @@ class UsersEvidence:
 
     @staticmethod
     def of(fitted: FittedModel, few: RateInterval, level: float) -> UsersEvidence | None:
-        """By `few`, where the users say it is full, an interval of `level`. None where the model does not answer."""
+        """By `few`, where the users say it is full, an interval of `level`, whose upper end may be open. None where the model does not
+        answer."""
         rates = np.geomspace(few.value / AROUND, few.value * AROUND, POINTS)
         try:
             full = saturations(predictor_of(fitted, {}), rates)
@@ -73,11 +74,11 @@ def saturations(predictor: Predictor, rates_per_s: Array) -> Array:
 
 
 def _weights(full_per_s: Array, few: RateInterval, level: float) -> Array:
-    """A normal law of the logarithm, of another width below than above, and a floor."""
+    """A normal law of the logarithm, of another width below than above, and a floor; without an upper end nothing above counts less."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    assert few.high is not None
-    below, above = (math.hypot(math.log(ratio) / z, DIFFERS) for ratio in (few.value / few.low, few.high / few.value))
+    below = math.hypot(math.log(few.value / few.low) / z, DIFFERS)
+    above = math.inf if few.high is None else math.hypot(math.log(few.high / few.value) / z, DIFFERS)
     with np.errstate(divide="ignore"):
         away = np.log(full_per_s / few.value)
-    away = np.where(away < 0, away / below, away / above)
+    away = np.where(away < 0, away / below, 0.0 if few.high is None else away / above)
     return np.asarray(DISTURBED + np.exp(-np.minimum(away**2, 1e3) / 2))

@@ -29,6 +29,7 @@ else:
     )
 
 ELSEWHERE = {"sweep": "sojourn solve MODEL --vary PATH=VALUES [--parallel 2]"}  # as Python calls it
+MEASURING = ("measure", "capacity", "compare")  # verbs that are asked about service and machine before their imports
 COLLECTED = (50_000, 20, 20)  # new objects before circles of them are looked for: imports make many, and none that goes
 INTERRUPTED = "sojourn: interrupted; measured data is kept, temporary files and processes are removed"
 
@@ -94,6 +95,10 @@ def _run() -> NoReturn:
         words, note = present(asked_words(sys.argv[1:], os.environ))
         if note and COMPLETES not in os.environ:
             console.print(note)
+        if words[:1] and words[0] in MEASURING and COMPLETES not in os.environ:
+            from sojourn.cli.machine_option import ask_early  # which other commands do without
+
+            ask_early(words)
         code = command_line(words)(args=words, standalone_mode=False)  # 130 where typer itself caught the interruption
         too_late()
         if code == Interrupted.exit_code:

@@ -11,12 +11,13 @@ import typer
 from sojourn.cli import http_options as http
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.load_command import HttpCommand
+from sojourn.cli.machine_option import Wait, held
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
 from sojourn.cli.set_option import settings
 from sojourn.cli.verdict_files import Junit, Markdown, check_files, print_lines, write_files
-from sojourn.errors import InputError, ObjectiveMissed
+from sojourn.errors import InputError, ObjectiveMissed, ServiceError
 from sojourn.load.http_load import HttpOptions
 from sojourn.load.load_options import values
 from sojourn.terminal import say
@@ -60,6 +61,7 @@ def capacity(
     ] = None,
     connections: Annotated[int, typer.Option(help="connections opened before the start")] = 64,
     seed: Annotated[int | None, typer.Option(help="repeats the schedules of an earlier search; default: a new one")] = None,
+    wait: Wait = None,
     timeout: Annotated[str, typer.Option(help="a request fails this long after its scheduled time")] = "10s",
     level: Annotated[float, typer.Option(help="of the intervals")] = USUAL_LEVEL,
     out: Annotated[Path | None, typer.Option(help="folder for the run folders; default: runs/capacity-TIME", show_default=False)] = None,
@@ -104,12 +106,13 @@ def capacity(
         **values(HttpOptions, given),
     }  # fmt: skip
     where = out or Path("runs") / f"capacity-{time.strftime('%Y%m%d-%H%M%S')}"
-    found = find(
-        url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
-        what_if=[settings(one, "--what-if") for one in what_if or ()], search_limits=limits,
-        service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"), seed=seed, run_progress=shown,
-        on_text_line=lambda line: say(line, err=True), html_report=False, **load,
-    )  # fmt: skip
+    with held("capacity", wait, () if given.get("unix_socket") else [url]):
+        found = find(
+            url, objective or (), out=where, watched=mine, factors=settings(factor, "--factor"),
+            what_if=[settings(one, "--what-if") for one in what_if or ()], search_limits=limits,
+            service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"), seed=seed, run_progress=shown,
+            on_text_line=lambda line: say(line, err=True), html_report=False, **load,
+        )  # fmt: skip
     if as_json:
         say_answer("capacity", found.to_dict())
     else:
@@ -156,6 +159,9 @@ def _finish(found: Capacity, name: str, markdown: Path | None, junit: Path | Non
     from sojourn.capacity import capacity_document, junit_cases
 
     write_files("capacity", capacity_document(found, name), junit_cases(found), markdown, junit)
+    if found.service_failed:
+        remedy = "the answer above is from the runs before; start it again, and the same --out goes on"
+        raise ServiceError(found.service_failed, name, remedy)
     if found.outcome != "met":
         raise typer.Exit(ObjectiveMissed.exit_code if found.outcome == "missed" else CANNOT_TELL)
 

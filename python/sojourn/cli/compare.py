@@ -11,6 +11,7 @@ from sojourn.cli import http_options as http
 from sojourn.cli.console import print_table
 from sojourn.cli.json_answer import say_answer
 from sojourn.cli.load_command import HttpCommand
+from sojourn.cli.machine_option import Wait, held
 from sojourn.cli.measure import HOST, cores, shown
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.query import CANNOT_TELL
@@ -32,7 +33,7 @@ OF_URLS = [name for name in http.OF_ONE_REQUEST if name != "unix_socket"]
 ONLY_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("blocks", "within", "seed", "timeout"), IN_TURN),
     **dict.fromkeys(
-        ("rate", "users", "length", "connections", "service_runs_on_cores", *OF_URLS, "out"), URLS,
+        ("rate", "users", "length", "connections", "service_runs_on_cores", *OF_URLS, "out", "wait"), URLS,
     ),
     "warm_up": COMMANDS,
 }  # fmt: skip
@@ -66,6 +67,7 @@ def compare(
     service_runs_on_cores: Annotated[
         str, typer.Option(help="URLs: cores they run on, e.g. 0,1; default: those their processes may use, else all", **HOST)
     ] = "",
+    wait: Wait = None,
     out: Annotated[Path | None, typer.Option(help="URLs: folder for the runs (default: runs/compare-TIME)", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the answer as one JSON object")] = False,
     markdown: Markdown = None,
@@ -104,7 +106,8 @@ def compare(
                 "connections": connections, "timeout_s": duration_s(timeout or "10s", "--timeout"), "rate_per_s": rate, "users": users,
                 "run_s": duration_s(length, "--for"), "cores": cores(service_runs_on_cores, "--service-runs-on-cores"), "out": out,
             }  # fmt: skip
-            found = _urls(service_urls, limits, load, judged)
+            with held("compare", wait, service_urls):
+                found = _urls(service_urls, limits, load, judged)
     say_answer("compare", found.to_dict()) if as_json else _tell(found)
     write_files("compare", comparison_document(found), junit_cases(found), markdown, junit, html)
     raise typer.Exit({"worse": ObjectiveMissed.exit_code, "cannot tell": CANNOT_TELL}.get(found.verdict, 0))

@@ -15,7 +15,7 @@ VERSIONS = {
     "calc balance": 2,
     "calc merge": 2,
     "calc table": 2,
-    "capacity": 2,
+    "capacity": 3,
     "check": 5,
     "compare": 3,
     "control over": 3,

@@ -39,7 +39,7 @@ def perform(
     where = Path(tempfile.mkdtemp(prefix="sojourn-load-")) / "run" if out is None else out
     try:
         with live("load") as view:
-            what = {"name": where.name}
+            what = {"name": where.name, **_allowed(objectives)}
             if agents is None:
                 folder = executed(where, config, what, view)
             else:
@@ -61,6 +61,16 @@ def perform(
             shutil.rmtree(where.parent, ignore_errors=True)
     end(summary["reasons"], "load")
     demand_met(found, "load")
+
+
+def _allowed(objectives: Sequence[Objective]) -> dict[str, float]:
+    """For the manifest: the share of requests that may fail by the objectives."""
+    if not objectives:
+        return {}
+    from sojourn.query.objectives import failures_allowed
+
+    share = failures_allowed(objectives)
+    return {"failures_allowed": share} if share else {}
 
 
 def summary_of(where: Path) -> dict[str, Any] | None:
@@ -115,9 +125,9 @@ def end(reasons: Sequence[str], verb: str) -> None:
     Raises:
         LoadError, ServiceError: for those two.
     """
-    from sojourn.runs.assess_run import REQUESTS_FAILED
+    from sojourn.runs.assess_run import service_failed
 
-    if failed := [reason for reason in reasons if REQUESTS_FAILED in reason]:
+    if failed := [reason for reason in reasons if service_failed(reason)]:
         raise ServiceError(failed[0], verb, "see the failures above")
     for reason in reasons:
         remedy = (

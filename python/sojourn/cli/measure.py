@@ -15,6 +15,7 @@ from sojourn.cli import http_options as http
 from sojourn.cli.live_view import LiveView, live
 from sojourn.cli.load_command import ProtocolCommand
 from sojourn.cli.load_of_protocol import CommonOptions, Urls
+from sojourn.cli.machine_option import Wait, held
 from sojourn.cli.measure_table import finish, finished, say_finished, tell
 from sojourn.cli.option_classes import with_options
 from sojourn.cli.output_format import Format, output_format
@@ -22,7 +23,7 @@ from sojourn.cli.set_option import settings
 from sojourn.cli.verbs import VERBS
 from sojourn.errors import InputError, ServiceError
 from sojourn.load.load_options import LoadOptions, values
-from sojourn.query.objectives import judge, read_objectives
+from sojourn.query.objectives import failures_allowed, judge, read_objectives
 from sojourn.runs.host_samples import check_interval
 from sojourn.terminal import SafeConsole
 from sojourn.units import duration_s, levels
@@ -56,6 +57,7 @@ def _measure(
         str, typer.Option("--sample-interval", help="time between two host samples, 10ms to 10s")
     ] = "100ms",
     objective: http.Objectives = None,
+    wait: Wait = None,
     out: Annotated[
         Path | None,
         typer.Option(help="folder for the run folders (default: runs/measure-TIME); a folder with runs is continued"),
@@ -81,13 +83,16 @@ def _measure(
     }
     http.warn_of_hidden(config_of(urls, options, **next(iter(names_of(**asked).values())), **load))
     try:
-        folders = measure_levels(
-            urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
-            service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"),
-            interrupts_arrive_on_cores=cores(interrupts_arrive_on_cores, "--interrupts-arrive-on-cores"),
-            factors=settings(factor, "--factor"), interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
-            seed=series, run_progress=shown, on_run=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
-        )  # fmt: skip
+        with held("measure", wait, () if given.get("unix_socket") else urls):
+            folders = measure_levels(
+                urls, where, **asked, protocol=options, watched=watched(service_pids, service_cgroup, service_disk),
+                service_runs_on_cores=cores(service_runs_on_cores, "--service-runs-on-cores"),
+                interrupts_arrive_on_cores=cores(interrupts_arrive_on_cores, "--interrupts-arrive-on-cores"),
+                factors=settings(factor, "--factor"),
+                interval_s=check_interval(duration_s(every, "--sample-interval"), "--sample-interval"),
+                failures_allowed=failures_allowed(objectives), seed=series, run_progress=shown,
+                on_run=lambda folder: say_finished(folder, SafeConsole(stderr=True)), **load,
+            )  # fmt: skip
     except ServiceError:  # it is gone: what was finished before is told
         if done := finished(where, names_of(**asked)):
             tell([(folder, judge(folder, objectives, whole=False)) for folder in done], printed, where)

@@ -22,7 +22,7 @@ from sojourn.diagnosis.load_levels import diagnose
 from sojourn.errors import LoadError, NoSuchRow, ServiceError
 from sojourn.narrow_tables import WidthAwareTable
 from sojourn.query.objectives import demand_met, lines
-from sojourn.runs.assess_run import REQUESTS_FAILED
+from sojourn.runs.assess_run import service_failed
 from sojourn.runs.disturbances import ONLY_BESIDE, beside_in_one_line
 from sojourn.runs.generator_lateness import SHARE, TOLD
 from sojourn.runs.manifest import Manifest
@@ -187,7 +187,7 @@ def finish(runs: list[tuple[str, list[str], list[dict[str, Any]]]], told: bool =
     invalid = [(name, reasons) for name, reasons, _ in runs if reasons]
     count = f"{len(invalid)} of {len(runs)} runs are not valid: " if len(runs) > 1 else ""
     if told and invalid:
-        failed = any(REQUESTS_FAILED in reason for _, reasons in invalid for reason in reasons)
+        failed = any(service_failed(reason) for _, reasons in invalid for reason in reasons)
         error = ServiceError if failed else LoadError
         raise error(
             f"{count or 'not valid: '}{', '.join(name for name, _ in invalid)}", "measure", "the table above says why"

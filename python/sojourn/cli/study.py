@@ -10,6 +10,7 @@ import typer
 
 from sojourn.cli.live_view import live
 from sojourn.cli.load_run import end
+from sojourn.cli.machine_option import Wait, patient
 from sojourn.file_kind import STUDY, expect
 from sojourn.terminal import SafeConsole
 
@@ -42,6 +43,7 @@ def study(
     ] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
+    wait: Wait = None,
     check: Annotated[
         bool, typer.Option("--check-only", help="check the file and its models, and print what would be run")
     ] = False,
@@ -64,7 +66,7 @@ def study(
         for line in check_study(path, parts, quick=quick, seed=seed, draw=draw, paths=some, repetitions=replications):
             console.print(line, markup=False, highlight=False)
         return
-    with live("run") as view:
+    with live("run") as view, patient(wait, view.say):
         result = run_study(
             path, out=out, quick=quick, seed=seed, only_parts=parts, random_configurations=draw, storage_paths=some,
             repetitions=replications, say=view.say,

@@ -28,7 +28,7 @@ VERBS = {
             "sojourn capacity http://127.0.0.1:8080/ --objective 'p99 < 50ms' --required-rate 200",
             "sojourn capacity --from-runs runs/week --objective 'p99 < 50ms'",
         ),
-        ("max_runs", "connections", "seed", "timeout", "level"),
+        ("max_runs", "connections", "seed", "wait", "timeout", "level"),
     ),
     "load": Verb(
         ASK,
@@ -48,7 +48,7 @@ VERBS = {
             "sojourn measure http://127.0.0.1:8080/ --users 1,2,4 --think 100ms",
             "sojourn measure http://127.0.0.1:8080/ --rate 200 --service-pids 4711,4712",
         ),
-        ("arrivals", "every", "timeout_s"),
+        ("arrivals", "every", "timeout_s", "wait"),
     ),
     "observe": Verb(
         ASK,

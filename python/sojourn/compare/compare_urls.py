@@ -25,6 +25,7 @@ from sojourn.former_keyword import former_keyword
 from sojourn.load.schedule_seed import run_seed
 from sojourn.measure import measure
 from sojourn.measure.measure import Shown
+from sojourn.runs.disturbances import beside_text
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import USUAL_LEVEL
 
@@ -64,6 +65,8 @@ def compare_urls(
         **({"run_progress": shown} if shown else {}),
     }
 
+    measured: list[RunFolder] = []
+
     def run(side: str, block: int) -> RunValues:
         folder = measure(
             [urls[side]], where / side / f"block-{block:02d}", **common, service_runs_on_cores=list(cores), tolerate_other_programs=True,
@@ -71,10 +74,11 @@ def compare_urls(
         )[0]  # fmt: skip
         if not (where / SERIES).exists():
             _keep(where, limits, None)
+        measured.append(folder)
         return run_values(folder)
 
     runs_a, runs_b, stopped = interleaved(run, limits, told)
-    notes = [*([stopped] if stopped else []), limits.told()]
+    notes = [*filter(None, [stopped, beside_text(measured)]), limits.told()]
     found = compare_values(
         runs_a, runs_b, metrics=metrics, equivalence_margin=equivalence_margin, level=level, names=names, notes=notes
     )

@@ -14,6 +14,7 @@ from sojourn.units import percent, quantity
 BETTER, WORSE, EQUIVALENT, CANNOT_TELL = "better", "worse", "equivalent", "cannot tell"
 WORDS = {"mean": "mean response time"}  # of metrics, in a sentence
 LONGEST_NAME = 24  # of a folder, that heads a column
+AS_LARGE = " if the difference is as large as it looks"
 UNKNOWN_NEED = "too few runs to estimate the variation between runs"
 
 
@@ -125,16 +126,18 @@ class Comparison(ShownInNotebook):
         if any(one.low is None for one in open_ones):
             least = max(one.further_runs_needed or 0 for one in open_ones)
             return f"{margin}; {UNKNOWN_NEED}: at least {least} more{self.runs_needed_where} are needed"
-        if any(one.further_runs_needed is None for one in open_ones):
-            return f"{margin}; more than 1000 runs{self.runs_needed_where} would be needed to decide{self._as_seen()}"
+        if any(one.further_runs_needed is None for one in open_ones) and not self._as_seen():
+            return f"{margin}; more than 1000 runs{self.runs_needed_where} would be needed to decide"
         most = max(one.further_runs_needed or 0 for one in open_ones)
-        return f"{margin}; about {most} more runs{self.runs_needed_where} would decide{self._as_seen()}"
+        more, if_so = (seen, AS_LARGE) if (seen := self._as_seen()) else (most, "")
+        return f"{margin}; about {more} more runs{self.runs_needed_where} would decide{if_so}"
 
-    def _as_seen(self) -> str:
+    def _as_seen(self) -> int:
+        """How many more runs decide where the difference is what it seems; 0 where nobody can say."""
         seen = [one.further_runs_needed_if_as_measured for one in self.judged if one.verdict == CANNOT_TELL]
         if any(more is None for more in seen):
-            return ""
-        return f", about {max(more or 0 for more in seen)} if the difference is as large as it looks"
+            return 0
+        return max((more or 0 for more in seen), default=0)
 
     def lines(self) -> list[str]:
         """The answer and what belongs to it, without the table."""

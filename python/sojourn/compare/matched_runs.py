@@ -145,9 +145,9 @@ def _valid(side: Side, name: str, notes: list[str]) -> list[RunValues]:
     good = [one for one in side if not one.reasons]
     bad = [f"{one.name}: {one.reasons[0]}" for one in side if one.reasons]
     if not good:
-        from sojourn.runs.assess_run import REQUESTS_FAILED  # slow to import
+        from sojourn.runs.assess_run import service_failed  # slow to import
 
-        error = ServiceError if all(REQUESTS_FAILED in one.reasons[0] for one in side) else LoadError
+        error = ServiceError if all(service_failed(one.reasons[0]) for one in side) else LoadError
         raise error(f"no valid run of {len(side)}: {_few(bad, 1)}", name, _remedy(side))
     if bad:
         notes.append(f"{len(bad)} of {len(side)} runs of {name} are not valid and left out: {_few(bad, 1)}")

@@ -3,6 +3,7 @@
 Map: `backends` where a study runs · `worker_process`, `worker_main` what runs in a process of its own, `load_here` in this one,
 `embedded_kv`, `waiting_service` two such servers · `supervisor` a user's own program, `readiness` when it is ready, `capped_log`
 what it prints · `process_tree` whose children processes are · `cleanup_registry`, `owned_folder` what a killed start left ·
+`machine_lock` one measurement at a time ·
 `cpu_topology`, `machine_topology`, `topology_probe` the cores, `core_placement`, `cpu_affinity` who runs on which,
 `service_placement` of a service that runs already · `cgroups`, `counted_groups` shares and exact CPU times · `spinners` cores kept
 awake · `namespaces`, `emulated_hosts`, `emulated_network`, `nic_configuration` hosts and NICs · `slow_disk`, `loop_disk`,

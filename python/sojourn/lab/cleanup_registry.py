@@ -38,6 +38,7 @@ NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
 CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{PART})?")
 # An abstract address: every user sees it, and it is gone with the process that holds it.
 MACHINE = "\0sojourn-measurement"
+LOCK = "lock"  # a file in the folder of registries
 KINDS = ("namespaces", "cgroups", "marks", "disks")
 Listed = dict[str, list[str]]
 
@@ -69,7 +70,7 @@ def only_one(what: str) -> Iterator[None]:
     Raises:
         Busy: another process holds it; its id is named.
     """
-    path = directory() / "lock"
+    path = directory() / LOCK
     with _opened(path) as file, socket.socket(socket.AF_UNIX) as everyone:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,7 +101,7 @@ def _busy(what: str, holder: str, place: str) -> Busy:
     return Busy(
         f"{what}: another measurement is running ({holder})",
         place,
-        "wait for it or stop it; two at the same time would disturb each other",
+        "wait for it (--wait 10m) or stop it; two at the same time would disturb each other",
     )
 
 

@@ -11,8 +11,11 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from sojourn.errors import ServiceError
+
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 PORTS = {"http": 80, "https": 443, "memcached": 11211, "messages": 7400, "nbd": 10809}
+ANSWER_S = 2.0
 
 
 def listeners(urls: Iterable[str]) -> tuple[int, ...]:
@@ -23,6 +26,31 @@ def listeners(urls: Iterable[str]) -> tuple[int, ...]:
             parts = urlsplit(url)
             found |= set(_owners(parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)))
     return tuple(sorted(found))
+
+
+def refuse_closed(urls: Iterable[str], loopback: bool = False) -> None:
+    """Opens a connection to where each of `urls` goes, and closes it; with `loopback` only on this machine. What is not refused, the load
+    tells.
+
+    Raises:
+        ServiceError: one is refused: nothing listens there.
+    """
+    for url in urls:
+        with suppress(ValueError):  # what is no URL, the load refuses
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+            if host and port and not (loopback and not all(one.is_loopback for one in _addresses(host))):
+                _connect(host, port, f"{parts.scheme}://{host}:{port}")
+
+
+def _connect(host: str, port: int, place: str) -> None:
+    try:
+        socket.create_connection((host, port), ANSWER_S).close()
+    except ConnectionRefusedError:
+        remedy = "start the service or check the port"
+        raise ServiceError(f"nothing listens at {host}:{port}", place, remedy) from None
+    except OSError:
+        return
 
 
 def _owners(host: str, port: int) -> set[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.former_keyword import former_keyword
-from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.machine_lock import only_one
 from sojourn.load.load_options import LoadOptions
 from sojourn.load.protocols import options_of, protocol_of
 from sojourn.load.schedule_seed import fresh_seed, run_seed
@@ -50,6 +50,7 @@ def measure(
     on_run: Measured = lambda _folder: None,
     allow_other_levels: bool = False,
     tolerate_other_programs: bool = False,
+    failures_allowed: float = 0.0,
     protocol: type[LoadOptions] | None = None,
     **load: Any,
 ) -> MeasuredRuns:
@@ -72,15 +73,19 @@ def measure(
         allow_other_levels: `out` may have other levels, under the same conditions. tolerate_other_programs: what other processes use is
         told, and is no
             reason against a run.
+        failures_allowed: the share of requests, in [0, 1], that may fail in a valid run, where that is more than 1 %: what an objective
+            for `errors` allows.
         run_progress: is told a level's name and how many were there before, and gives what takes the run's progress.
         on_run: is told each level when it is finished.
         load: what else `http_load` takes: `duration_s`, `think_s`, `timeout_s`, `headers` ….
 
     Raises:
         InputError: a value out of range, an option of another protocol, both or neither of rates and users. RunFolderError: `out`
-        has runs under other conditions, or something else. LabError: another measurement runs.
+        has runs under other conditions, or something else. ServiceError: nothing listens there. LabError: another measurement runs.
     """
     check_interval(interval_s, "interval_s")
+    if not 0 <= failures_allowed <= 1:
+        raise InputError(failures_allowed, "failures_allowed", "give a share in [0, 1]")
     named, steered = list(service_runs_on_cores), list(interrupts_arrive_on_cores)
     own_placement(named, steered)  # what is wrong is told before anybody is looked for
     series = fresh_seed() if seed is None else seed
@@ -90,9 +95,14 @@ def measure(
     }
     service = service_processes(watched, next(iter(loads.values())))
     service = replace(service, may_use=tuple(named or service.cores()))
+    service.check_listens()  # before its conditions are compared: a service that is gone runs on no core
     placement = own_placement(service.may_use, steered)
     counts = {"cores": len(placement["server"]), **({"nics": len(placement["interrupts"])} if steered else {})}
-    about: dict[str, Any] = {"series_seed": series, **({BESIDE: True} if tolerate_other_programs else {})}
+    about: dict[str, Any] = {
+        "series_seed": series,
+        **({BESIDE: True} if tolerate_other_programs else {}),
+        **({"failures_allowed": failures_allowed} if failures_allowed else {}),
+    }
     what = {
         name: {"name": name, **about, "factors": {**(factors or {}), **level, **counts}}
         for name, level in levels(rates_per_s, users).items()

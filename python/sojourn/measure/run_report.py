@@ -15,6 +15,7 @@ from sojourn.measure.agents_section import agents_section
 from sojourn.measure.run_figures import errors_section, measured_section
 from sojourn.report import Document, Section, Table, Text
 from sojourn.runs.assess_run import PULSE
+from sojourn.runs.disturbances import BESIDE, beside_text
 from sojourn.runs.manifest import Manifest
 from sojourn.runs.run_folder import RunFolder
 from sojourn.units import interval, per_second, percent, seconds
@@ -29,14 +30,14 @@ def runs_document(paths: Sequence[Path], model: Section | None = None, full_per_
     full by that model, with its interval."""
     runs = [RunFolder.open(path) for path in paths]
     invalid = [run for run in runs if not run.manifest.get("valid")]
-    found = diagnose(runs, full_per_s)
+    found, beside = diagnose(runs, full_per_s), beside_text(runs)
     seen = [model, measured_section(runs, found), oscillation_section(runs), errors_section(runs)]
     sections = [*seen, runs_section(runs), agents_section(runs), where_section(runs)]
     return Document(
         title=", ".join(targets(runs)[:MOST_NAMED]) or "Measured runs",
         subtitle=", ".join(sorted({run.path.parent.name for run in runs})),
-        verdict=[*_came_out(found, len(runs) - len(invalid), len(runs)), *_why(invalid)],
-        status="warn" if invalid else "ok",
+        verdict=[*_came_out(found, len(runs) - len(invalid), len(runs)), *_why(invalid), *filter(None, [beside])],
+        status="warn" if invalid or beside else "ok",
         sections=tuple(section for section in sections if section is not None),
         footer={"kernel": str(runs[0].manifest.get("machine", {}).get("kernel", "")), "runs": str(len(runs))},
         numbers=_of_one_run(runs[0]) if len(runs) == 1 else _numbers(found),
@@ -108,10 +109,20 @@ def validity_rule(runs: Sequence[RunFolder]) -> str:
     kept = f"A run is valid if the generator kept its schedule{steady}"
     real = [run for run in runs if not run.manifest.get("simulated")]
     unknown = [run for run in real if run.manifest.get("checks", {}).get("others") is None]
+    beside = [run for run in real if run.manifest.get(BESIDE)]
+    if real and len(beside) == len(real):
+        return (
+            f"{kept}. Other programs do not make these runs invalid; where they used much CPU time, the report says so."
+        )
     if not unknown:
-        return f"{kept}, and no other programs used the machine." if real else f"{kept}."
+        return f"{kept}, and no other programs used the machine.{_but(beside, real)}" if real else f"{kept}."
     which = "" if len(unknown) == len(real) else f" in {len(unknown)} of {len(real)} runs"
     return f"{kept}. It was not checked whether other programs used the machine{which}, because the service's processes are not known."
+
+
+def _but(beside: Sequence[RunFolder], real: Sequence[RunFolder]) -> str:
+    """Of some runs of several that is not asked."""
+    return f" In {len(beside)} of {len(real)} runs other programs were allowed." if beside else ""
 
 
 def _row(run: RunFolder) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.lab.listening_process import listeners
-from sojourn.lab.process_tree import name_of, service_tree
+from sojourn.lab.listening_process import listeners, refuse_closed
+from sojourn.lab.process_tree import alive, name_of, service_tree
 from sojourn.lab.service_placement import threads_of
 from sojourn.measure.cpu_time import members
 from sojourn.runs.watched_resources import WatchedResources
@@ -21,12 +21,15 @@ LEAST_S = 5e-6  # of CPU time an answer: reading a request and writing its answe
 @dataclass(frozen=True)
 class ServiceProcesses:
     """`roots`: those that are named or found; `found`: by their socket, nobody having named any; `listening`: those at the address;
-    `may_use`: cores, empty where nobody knows."""
+    `may_use`: cores, empty where nobody knows; `names`: of the processes when they were found, which outlive them; `urls`: what
+    is asked."""
 
     watched: WatchedResources
     listening: tuple[int, ...] = ()
     found: bool = False
     may_use: tuple[int, ...] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
+    urls: tuple[str, ...] = ()
 
     def now(self) -> WatchedResources:
         """With what the processes have started so far, a launcher's children in its place or beside it."""
@@ -55,7 +58,21 @@ class ServiceProcesses:
         """What is said of processes that were found; "" of those that somebody named."""
         if not self.found:
             return ""
-        return f"the service is {named(self.watched.pids)}, found by its listening socket, with its children; --service-pids changes this"
+        who = named(self.watched.pids, self.names)
+        return f"the service is {who}, found by its listening socket, with its children; --service-pids changes this"
+
+    def check_listens(self) -> None:
+        """Raises ServiceError where nothing listens on this machine any more."""
+        if not self.listening:
+            refuse_closed(self.urls, loopback=True)
+
+    def exited(self) -> tuple[str, bool]:
+        """Which of the processes that were there at the start have ended since, in words, and whether that was all of those that listened
+        (of a service that nobody saw listen, all that were named)."""
+        there = dict.fromkeys([*self.listening, *self.watched.pids])
+        gone = [pid for pid in there if not alive(pid)]
+        serving = self.listening or self.watched.pids
+        return named(gone, self.names), bool(serving) and set(serving) <= set(gone)
 
     def check(self, demands_s: Mapping[str, float]) -> None:
         """Raises InputError where named processes, with all that they started, used no CPU time while answers came."""
@@ -64,11 +81,12 @@ class ServiceProcesses:
             return
         other = [pid for pid in self.listening if pid not in self.now().pids]
         remedy = (
-            f"{named(other)} listens there: give --service-pids {','.join(map(str, other))}"
+            f"{named(other, self.names)} listens there: give --service-pids {','.join(map(str, other))}"
             if other
             else "name those that answer"
         )
-        value = f"{named(self.watched.pids)} and its children used {used * 1e6:.2g} µs of CPU time per answer: this process does not serve"
+        who = named(self.watched.pids, self.names)
+        value = f"{who} and its children used {used * 1e6:.2g} µs of CPU time per answer: this process does not serve"
         raise InputError(value, "--service-pids", remedy)
 
 
@@ -77,11 +95,16 @@ def service_processes(watched: WatchedResources | None, load: Mapping[str, Any])
     given = watched or WatchedResources()
     urls = [] if load.get("unix_socket") else [target["url"] for lane in load["lanes"] for target in lane["targets"]]
     there = listeners(dict.fromkeys(urls))
+    about: dict[str, Any] = {
+        "names": {pid: name_of(pid) for pid in (*given.pids, *there)},
+        "urls": tuple(dict.fromkeys(urls)),
+    }
     if given.pids or given.cgroups:
-        return ServiceProcesses(given, there)
-    return ServiceProcesses(replace(given, pids=there), there, found=bool(there))
+        return ServiceProcesses(given, there, **about)
+    return ServiceProcesses(replace(given, pids=there), there, found=bool(there), **about)
 
 
-def named(pids: Iterable[int]) -> str:
-    """`process 4711 (nginx), process 4712 (nginx)`"""
-    return ", ".join(f"process {pid} ({name_of(pid)})" for pid in pids)
+def named(pids: Iterable[int], names: Mapping[int, str] | None = None) -> str:
+    """`process 4711 (nginx), process 4712 (nginx)`; `names`: of those that may have ended."""
+    known = {pid: (names or {}).get(pid) or name_of(pid) for pid in pids}
+    return ", ".join(f"process {pid} ({name})" if name else f"process {pid}" for pid, name in known.items())

@@ -9,6 +9,7 @@ from sojourn.errors import InputError
 from sojourn.measure.client_core import client_cores
 from sojourn.measure.execute_run import RunEnvironment
 from sojourn.measure.service_processes import ServiceProcesses
+from sojourn.runs.manifest import SERVICE_EXITED
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import WatchedResources, demands
 
@@ -29,17 +30,24 @@ def surroundings(
 
 
 def add_demands(folder: RunFolder, service: ServiceProcesses, watched: WatchedResources) -> None:
-    """Into the manifest: what a request takes of what is watched, and which processes were found.
+    """Into the manifest: what a request takes of what is watched, which processes were found, and which of them ended meanwhile.
 
     Raises:
         InputError: the processes that were named do not serve. Such a run is not kept.
     """
     found = demands(folder, watched)
-    try:
-        service.check(found)
-    except InputError:
-        folder.discard()
-        raise
+    gone, whole = service.exited()
+    if not gone:
+        try:
+            service.check(found)
+        except InputError:
+            folder.discard()
+            raise
+    elif whole:
+        folder.manifest["valid"] = False
+        folder.manifest["reasons"] = [f"the service {SERVICE_EXITED}: {gone}", *folder.manifest["reasons"]]
+    else:
+        folder.manifest["warnings"] = [f"{gone} {SERVICE_EXITED}", *(folder.manifest.get("warnings") or [])]
     if found:
         folder.manifest["demands_s"] = found
     if service.found:

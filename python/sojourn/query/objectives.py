@@ -70,6 +70,12 @@ def read_objectives(texts: Sequence[str], place: str = "--objective") -> list[Ob
     return [one for text in texts for one in _read(text, place)]
 
 
+def failures_allowed(objectives: Sequence[Objective]) -> float:
+    """The share of requests that may fail by what is asked, the least of several objectives for it; 0 where there is none."""
+    found = [one.limit for one in objectives if one.figure == "errors" and one.relation in ("<", "<=")]
+    return min([*found, 1.0]) if found else 0.0
+
+
 def _read(text: str, place: str) -> Iterator[Objective]:
     from sojourn.query.build import parse  # with its grammar, which most loads do not need
     from sojourn.query.nodes import ArithComp, Discon, Num
@@ -178,10 +184,12 @@ def surely_missed(folder: RunFolder, one: Objective) -> bool:
     if one.figure == "mean":
         low, _ = folder.metrics().interval("response_time")
         return low is None or not one.met(low)
-    if one.figure in ("errors", "rate"):
+    if one.figure == "rate":
         return True
     start_s, end_s = folder.manifest["window_s"]
     inside = in_window(responses(requests), (start_s, end_s))
+    if one.figure == "errors":
+        return not one.met(clustered_share(inside["failure"].to_numpy() > 0)[0])
     above = inside.filter((pl.col("failure") > 0) | (pl.col("response_s") >= one.limit)).height
     return share_interval(above, inside.height)[0] > 1 - one.q
 

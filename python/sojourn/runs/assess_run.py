@@ -12,6 +12,7 @@ from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
 from sojourn.runs.disturbances import disturbed
 from sojourn.runs.generator_lateness import LATE_REASON
+from sojourn.runs.manifest import SERVICE_EXITED
 from sojourn.runs.measurement_window import choose_window
 from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
@@ -35,6 +36,11 @@ RATE_SIGMAS = 5.0
 LAW_TOLERANCE = 0.05
 LEAST_BATCHES, MOST_BATCHES = 8, 20
 CLOCK_ERROR_S = 50e-6  # of the kernel's receive times (crates/loadgen/src/clock.rs)
+
+
+def service_failed(reason: str) -> bool:
+    """Whether a run is not valid because of what the service did."""
+    return REQUESTS_FAILED in reason or SERVICE_EXITED in reason
 
 
 def assess(folder: RunFolder) -> None:
@@ -77,7 +83,8 @@ Check: TypeAlias = "Callable[[RunFolder, pl.DataFrame, Window, dict[str, Any]], 
 def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     failed = float((inside["failure"] != 0).mean() or 0.0)  # type: ignore[arg-type]
     checks["failed share"] = failed
-    if failed <= MOST_FAILURES:
+    most = max(MOST_FAILURES, folder.manifest.get("failures_allowed", 0.0))  # by an objective of the run
+    if failed <= most:
         return []
     kinds = folder.manifest.get("records", {}).get("requests", {}).get("failures", [])
     records = folder.columns("requests", ("intended_s", "failure", "status"))
@@ -87,7 +94,7 @@ def _failures(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: d
     said = (folder.manifest.get("generator") or {}).get("failures", {})
     named = ", ".join(_failure(kind, part, said) for kind, part in parts if part.height)
     count = f"{(inside['failure'] != 0).sum()} of {inside.height}"
-    return [f"{count} {REQUESTS_FAILED}{f' ({named})' if named else ''}; at most {MOST_FAILURES:.0%}"]
+    return [f"{count} {REQUESTS_FAILED}{f' ({named})' if named else ''}; at most {100 * most:.3g}%"]
 
 
 def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:

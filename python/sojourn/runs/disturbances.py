@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -18,6 +18,8 @@ MOST_OTHERS = 0.025
 MOST_OTHERS_BY_TICKS = 0.1  # of all cores
 MOST_NAMED = 3
 PID = re.compile(r" \(\d+\)")
+USED = "other processes used"  # how what is said of them begins
+BESIDE_TEXT = "other programs used"  # the same, of several runs
 BESIDE = "beside_others"  # in the manifest: what is asked is the service beside whatever else runs, which is told and no reason
 ONLY_BESIDE = "used only while the load lasted"  # how what is worth knowing of these processes begins
 
@@ -41,7 +43,7 @@ def disturbed(
     cores = by_tree["cores"] if by_tree else len(shares)
     most = MOST_OTHERS if "spinners" in folder.manifest.get("pids", {}) else MOST_OTHERS_BY_TICKS * cores
     if others is not None and others > most:
-        said = f"other processes used {others:.1%} of a core{_named(by_tree, 'others')}"
+        said = f"{USED} {others:.1%} of a core{_named(by_tree, 'others')}"
         remedy = "end them" + "; if they belong to the service, measure them" * (by_tree is not None)
         if folder.manifest.get(BESIDE):
             told.append(f"{said}: the figures are those of the service beside them")
@@ -74,6 +76,26 @@ def beside_in_one_line(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{ONLY_BESIDE}, in {len(said)} of {len(manifests)} runs: {', '.join([*named, *more]) or 'other processes'}; if one belongs to the "
         "service, measure it too (measure --service-pids)"
     ]
+
+
+def beside_text(folders: Iterable[RunFolder]) -> str:
+    """What other programs used while runs were made that are valid beside them, of all runs in one sentence; "" where that was little."""
+    runs = list(folders)
+    told = [run for run in runs if any(str(one).startswith(USED) for one in run.manifest.get("warnings") or ())]
+    if not told:
+        return ""
+    shares = [float(run.manifest["checks"]["others"] or 0.0) for run in told]
+    names: dict[str, float] = {}
+    for run in told:
+        for name, share in ((run.manifest.get("cpu_time") or {}).get("others") or {}).items():
+            plain = name.rpartition(" (")[0] or name  # without the process id
+            names[plain] = max(names.get(plain, 0.0), share)
+    most = sorted(names, key=lambda name: -names[name])[:MOST_NAMED]
+    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    used = low if low == high else f"{low} to {high}"
+    where = f" in {len(told)} of {len(runs)} runs" if len(runs) > 1 else ""
+    named = f" ({', '.join(most)})" if most else ""
+    return f"{BESIDE_TEXT} {used} of a core{where}{named}: the figures are those of the service beside them"
 
 
 def _named(account: Mapping[str, Any] | None, of: str) -> str:

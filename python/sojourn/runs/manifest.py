@@ -20,6 +20,7 @@ from sojourn.file_errors import mistake
 
 FORMAT, VERSION = "sojourn-run", 1
 DAMAGED = "the file is damaged; run the measurement again"
+SERVICE_EXITED = "exited during the run"  # of a reason
 LONGEST_S = 1e9  # of a run, 30 years: beyond it is no time
 Table: TypeAlias = dict[str, Any]
 
@@ -219,6 +220,7 @@ class Manifest(OpenTable, total=False):
         list[str], ValidatedAs(list[str] | None)
     ]  # figures of a valid run that a late generator leaves open
     beside_others: bool
+    failures_allowed: Number
     warnings: Annotated[list[str], ValidatedAs(list[str] | None)]
     checks: Annotated[Table, ValidatedAs(_Checks)]
     window_s: Annotated[list[float], ValidatedAs(Window | None)]

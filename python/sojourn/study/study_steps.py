@@ -13,7 +13,7 @@ import polars as pl
 
 from sojourn.errors import ServiceError
 from sojourn.files.writing import write_whole
-from sojourn.lab.cleanup_registry import only_one
+from sojourn.lab.machine_lock import only_one
 from sojourn.report import write_html
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study import best_configuration, predictions

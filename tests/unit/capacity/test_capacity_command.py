@@ -24,6 +24,7 @@ from sojourn.cli.app import command_line
         ({"required_rate_per_s": 500.0}, ("--required-rate", "500"), 0),
         ({"required_rate_per_s": 800.0}, ("--required-rate", "800"), 7),
         ({"rate_per_s": RateInterval(720, 690, None), "required_rate_per_s": 700.0}, ("--required-rate", "700"), 8),
+        ({"service_failed": "the service no longer answers: nothing listens"}, (), 5),
     ],
 )
 def test_exit_code_and_files(
@@ -39,7 +40,7 @@ def test_exit_code_and_files(
     files = ["--markdown", str(tmp_path / "a.md"), "--junit", str(tmp_path / "a.xml"), "--out", str(tmp_path / "out")]
     line = ["capacity", "http://127.0.0.1:1/", "--objective", "p99 < 50ms", *files, *arguments]
     done = CliRunner().invoke(command_line(), line)
-    assert done.exit_code == code, done.output
+    assert getattr(done.exception, "exit_code", done.exit_code) == code, done.output
     assert result(**more).lines()[0] in done.output and "report.html" in done.output.splitlines()[-1]
     assert given["search_limits"].required_rate_per_s == (float(arguments[1]) if arguments else None)
     assert (tmp_path / "out/report.html").is_file()

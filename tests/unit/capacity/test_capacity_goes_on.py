@@ -9,11 +9,23 @@ from typing import Any
 import pytest
 
 from sojourn.capacity import LightLoad, capacity
+from sojourn.errors import InputError
 from sojourn.runs.run_folder import RunFolder
 
 
 class EnoughError(Exception):
     """No more of the search is needed."""
+
+
+@pytest.mark.parametrize("text", ["p99 > 50ms", "rate > 100/s"])
+def test_the_objective_is_checked_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    module = import_module("sojourn.capacity.capacity")
+    monkeypatch.setattr(module, "measure", lambda *_, **__: pytest.fail("something was sent"))
+    with pytest.raises(InputError, match="give an upper limit of mean, p99 or errors"):
+        capacity("http://127.0.0.1:1/", text, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_run_of_another_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,7 +173,7 @@ def test_verb(recorded: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(command_line(), [*line, "--required-rate", "330", *out])
     assert done.exit_code == 7, done.output
     answer = json.loads(done.stdout)
-    assert answer["schema"] == "sojourn.capacity/2" and answer["rate_per_s"]["high"]
+    assert answer["schema"] == "sojourn.capacity/3" and answer["rate_per_s"]["high"]
     assert "Capacity of" in (tmp_path / "a.md").read_text() and "<failure" in (tmp_path / "a.xml").read_text()
     for more, said in ((["--within", "1m"], "--within"), (["http://127.0.0.1:1/"], "leave the URL out")):
         done = CliRunner().invoke(command_line(), [*line, *more])

@@ -91,8 +91,25 @@ def test_a_service_that_dies_leaves_what_was_known(tmp_path: Path) -> None:
         return service.run(rate_per_s, length_s)
 
     found = search(run, service.light(), read_objectives(["mean < 9ms"]))
-    assert "connection refused" in found.stop_reason and len(found.runs) == 3
+    assert "the service no longer answers: connection refused" in found.stop_reason and len(found.runs) == 3
+    assert found.service_failed == "the service no longer answers: connection refused"
     assert found.rate_per_s is not None
+
+
+def test_a_service_that_ends_in_a_run_is_named(tmp_path: Path) -> None:
+    service, said = (
+        VirtualService(tmp_path, workers=4, law="constant"),
+        "the service exited during the run: process 5941 (orders)",
+    )
+
+    def run(rate_per_s: float, length_s: float) -> RunFolder:
+        folder = service.run(rate_per_s, length_s)
+        if len(service.asked) == 4:
+            folder.manifest |= {"valid": False, "reasons": [said, "9 of 90 requests after the warm-up failed"]}
+        return folder
+
+    found = search(run, service.light(), read_objectives(["mean < 9ms"]))
+    assert found.service_failed == said and found.stop_reason.endswith(said) and len(found.runs) == 4
 
 
 def test_the_time_that_is_up_is_said_with_what_is_known(tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ def run_agent(shared: dict[str, Any], task: AgentTask) -> AgentResult:
 
     with owned_folder(PREFIX) as place:
         try:
-            folder = execute(place / "run", load, what={"name": name}, progress=check)
+            what = {"name": name, "failures_allowed": shared.get("allowed", 0.0)}
+            folder = execute(place / "run", load, what=what, progress=check)
         except KeyboardInterrupt:
             if not asked(shared["run"]):
                 raise

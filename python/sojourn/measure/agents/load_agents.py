@@ -127,7 +127,9 @@ def _run(
     count = len(slots)
     own = {**load, "record_limit": max(1, load.get("record_limit", RECORD_LIMIT) // count)}
     run = uuid.uuid4().hex
-    handle = workers.send({"load": own, "count": count, "run": run})
+    handle = workers.send(
+        {"load": own, "count": count, "run": run, "allowed": folder.manifest.get("failures_allowed", 0.0)}
+    )
     seen = run_at_once(workers, look, handle, range(count), slots, limit_s=LOOK_S, still_s=STILL_S)
     before = _offsets(workers, handle, slots)
     slowest_s = max(took_s for _, took_s in seen)
