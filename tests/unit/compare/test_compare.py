@@ -46,7 +46,7 @@ def test_cannot_tell_and_how_many_more_runs() -> None:
     found = compare_values(side([0.010, 0.012, 0.009]), side([0.011, 0.013, 0.009]))
     more = found["mean"].further_runs_needed
     assert found.verdict == "cannot tell" and more is not None and more > 10
-    assert f"about {more} more runs" in found.first_line()
+    assert f"about {found['mean'].further_runs_needed_if_as_measured} more runs" in found.first_line()
 
 
 def test_one_run_of_a_side_tells_nothing() -> None:
