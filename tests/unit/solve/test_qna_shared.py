@@ -59,3 +59,14 @@ def test_several_servers_are_those_of_exponential_service() -> None:
 def test_priorities_are_still_refused() -> None:
     with pytest.raises(MethodRefused, match="`ps` or `lcfs_pr`, but the station `web` has `priority`"):
         sj.solve(row("priority"), "qna")
+
+
+def test_no_wait_is_below_0_by_rounding() -> None:
+    """A visit that returns at once and hardly ever meets another: the wait is a difference of nearly equal numbers."""
+    network = sj.Model(
+        [sj.Queue("web", 2, discipline="lcfs_pr"), sj.Queue("db")],
+        [sj.Open("user", 1e-3)],
+        service_s={"web": {"user": sj.Deterministic(4.3e-6)}, "db": {"user": LAW}},
+        routing={"user": {"source": {"web": 1.0}, "web": {"web": 0.0232, "db": 0.5}}},
+    )
+    assert sj.solve(network, "qna").value("waiting_time", "web") >= 0

@@ -232,3 +232,9 @@ def test_transient_says_what_it_cannot(change: dict) -> None:
 def test_transient_refuses_other_models() -> None:
     with pytest.raises(MethodRefused, match="not exponential"):
         transient(one(sj.Deterministic(1.0)), [1.0])
+
+
+def test_waits_on_a_grid_where_nobody_arrives_are_refused() -> None:
+    nobody = sj.Model.parse('[stations.s]\n[classes.a]\nkind = "open"\n[service_s.s]\na = 120.0')
+    with pytest.raises(MethodRefused, match="nobody arrives"):
+        sj.solve(nobody, "gig1")

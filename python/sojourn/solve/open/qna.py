@@ -145,7 +145,7 @@ class QnaNodes:
             load = self.rate[at] * self.service_s[at] / m
             found[at] = _wait(int(m), load, service[at], self.arrival_scv[at], scv[at])
         with np.errstate(divide="ignore", invalid="ignore"):  # the mean number present is the same in both readings
-            shared = self.rate * stay * (found + service) / self.rate - self.service_s
+            shared = np.maximum(0.0, self.rate * stay * (found + service) / self.rate - self.service_s)  # it rounds
         return np.where(waits, np.where(self.back == 0, found, shared), 0.0)
 
 

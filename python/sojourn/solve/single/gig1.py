@@ -30,6 +30,8 @@ LEAST_S, CELL_S = 2e-2, 2e-3  # measured, and a standard deviation of a step for
 
 def refuses(n: Network) -> str | None:
     reason = refusal(n, disciplines=("fcfs",), single_server=True, one_class=True, poisson=False) or ggm.refuses(n)
+    if reason is None and not isinstance(n.arrivals[0], Distribution):
+        return "nobody arrives"
     atoms = all(isinstance(law, Deterministic | Empirical) for law in (n.arrivals[0], n.service[0][0]))
     return reason or ("service times and the gaps between arrivals take only certain values" if atoms else None)
 
@@ -60,8 +62,8 @@ def _grids(n: Network) -> Pair:
 
 
 def _each(pairs: Sequence[Pair | None], read: Callable[[WaitGrid], float]) -> Array:
-    """P x 1, without the error of the order of cell^2; NaN where there is no grid."""
-    return np.array([[math.nan if p is None else (4 * read(p[1]) - read(p[0])) / 3] for p in pairs])
+    """P x 1, without the error of the order of cell^2; 0 or more, as all that is read; NaN where there is no grid."""
+    return np.array([[math.nan if p is None else max(0.0, (4 * read(p[1]) - read(p[0])) / 3)] for p in pairs])
 
 
 def _cost_s(n: Network) -> float:
