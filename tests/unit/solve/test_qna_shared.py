@@ -66,7 +66,7 @@ def test_no_wait_is_below_0_by_rounding() -> None:
     network = sj.Model(
         [sj.Queue("web", 2, discipline="lcfs_pr"), sj.Queue("db")],
         [sj.Open("user", 1e-3)],
-        service_s={"web": {"user": sj.Deterministic(4.3e-6)}, "db": {"user": LAW}},
-        routing={"user": {"source": {"web": 1.0}, "web": {"web": 0.0232, "db": 0.5}}},
+        service_s={"web": {"user": sj.Deterministic(7e-6)}, "db": {"user": LAW}},
+        routing={"user": {"source": {"web": 1.0}, "web": {"web": 0.1, "db": 0.5}}},
     )
     assert sj.solve(network, "qna").value("waiting_time", "web") >= 0
