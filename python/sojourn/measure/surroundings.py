@@ -45,9 +45,9 @@ def add_demands(folder: RunFolder, service: ServiceProcesses, watched: WatchedRe
             raise
     elif whole:
         folder.manifest["valid"] = False
-        folder.manifest["reasons"] = [f"the service {SERVICE_EXITED}: {gone}", *folder.manifest["reasons"]]
+        folder.manifest["reasons"] = [f"{SERVICE_EXITED}: {gone}", *folder.manifest["reasons"]]
     else:
-        folder.manifest["warnings"] = [f"{gone} {SERVICE_EXITED}", *(folder.manifest.get("warnings") or [])]
+        folder.manifest["warnings"] = [f"{gone} exited during the run", *(folder.manifest.get("warnings") or [])]
     if found:
         folder.manifest["demands_s"] = found
     if service.found:

@@ -20,7 +20,7 @@ from sojourn.file_errors import mistake
 
 FORMAT, VERSION = "sojourn-run", 1
 DAMAGED = "the file is damaged; run the measurement again"
-SERVICE_EXITED = "exited during the run"  # of a reason
+SERVICE_EXITED = "the service exited during the run"  # of a reason
 LONGEST_S = 1e9  # of a run, 30 years: beyond it is no time
 Table: TypeAlias = dict[str, Any]
 

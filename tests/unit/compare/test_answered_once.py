@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,12 +21,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, int]]:
     """Side, block and seed of each run; the fourth block is interrupted."""
     found: list[tuple[str, str, int]] = []
 
-    def measure(_urls: Any, out: Path, *, seed: int, **_load: Any) -> list[Path]:
+    def measure(_urls: Any, out: Path, *, seed: int, **_load: Any) -> list[SimpleNamespace]:
         if out.name == "block-04":
             raise Interrupted("Ctrl-C", "test", "none")
         found.append((out.parent.name, out.name, seed))
         out.mkdir(parents=True, exist_ok=True)
-        return [out]
+        return [SimpleNamespace(name=out.name, manifest={})]
 
     module = sys.modules[MODULE]  # `sojourn.compare.compare_urls` is the function
     monkeypatch.setattr(module, "measure", measure)
