@@ -96,7 +96,7 @@ def test_two_measurements_at_once(tmp_path: Path, service: str) -> None:
     try:
         first.wait_for((tmp_path / "first/rate-50/requests.rec").exists)
         second = Command(tmp_path, "measure", f"{service}/ok", "--rate", "50", "--for", "1s", "--out", "second")
-        one_message(second, 4, f"process {first.process.pid}", "wait for it or stop it")
+        one_message(second, 4, f"process {first.process.pid}", "wait for it (--wait 10m) or stop it")
         third = Command(tmp_path, "study", tiny_study(tmp_path), "--out", "third")
         one_message(third, 4, "study tiny: another measurement is running", f"process {first.process.pid}")
         assert not (tmp_path / "second").exists() and not (tmp_path / "third").exists()
@@ -112,6 +112,6 @@ def test_two_measurements_at_once_of_two_users(tmp_path: Path, service: str) -> 
         first.wait_for((tmp_path / "first/rate-50/requests.rec").exists)
         arguments = ("measure", f"{service}/ok", "--rate", "50", "--for", "1s", "--out", "second")
         second = Command(tmp_path, *arguments, plain=True)
-        one_message(second, 4, f"process {first.process.pid} of user 0", "wait for it or stop it")
+        one_message(second, 4, f"process {first.process.pid} of user 0", "wait for it (--wait 10m) or stop it")
     finally:
         assert first.interrupt() == 130
