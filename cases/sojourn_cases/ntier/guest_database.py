@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import LabError
 from sojourn.lab import GuestDisk, folder_files, owned_folder, program_files
+from sojourn_cases.common.ext4_image import ext4_image
 from sojourn_cases.common.postgres import DATABASE, SOCKET_PORT, USER
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier.bulletin_cluster import SETTINGS, SPARE_SESSIONS, BulletinCluster
 
 CALL = "sojourn_cases.common.postgres_in_guest:serve"
 DATA = Path("/board/data")
-MAKER, SEARCHED, LIMIT_S = "mkfs.ext4", f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", 120
 SPARE, ROOM_BYTES = 1.5, 160 << 20  # of an image, for what a run writes and the logs of database and file system
 # What its own initdb wrote names time zones and files of the host.
 OWN = {
@@ -85,34 +82,13 @@ def make_disk(data: Path, own: Mapping[str, str], image: Path) -> None:
     Raises:
         LabError: e2fsprogs is not installed, or there is no room.
     """
-    maker = shutil.which(MAKER, path=SEARCHED)
-    if maker is None:
-        raise LabError(f"{MAKER} is not installed", "a disk of a guest", "run: apt-get install e2fsprogs")
     with owned_folder("sojourn-board-") as folder:
         copy = folder / "content" / DATA.name
         shutil.copytree(data, copy)
         for name, text in own.items():
             (copy / name).write_text(text)
         size = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
-        # all tables are written now, and none during a run; no journal, whose thread would write beside the database
-        words = [
-            "-q",
-            "-F",
-            "-O",
-            "^has_journal",
-            "-m",
-            "0",
-            "-E",
-            "nodiscard,lazy_itable_init=0",
-            "-d",
-            str(copy.parent),
-        ]
-        done = subprocess.run(
-            [maker, *words, str(image), f"{(int(SPARE * size) + ROOM_BYTES) >> 10}k"], capture_output=True, text=True,
-            check=False, timeout=LIMIT_S, env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
-        )  # fmt: skip
-        if done.returncode:
-            raise LabError(done.stderr.strip() or f"it ended with {done.returncode}", MAKER, "make room")
+        ext4_image(copy.parent, image, int(SPARE * size) + ROOM_BYTES, "make room")
 
 
 def _share(program: Path) -> Path:

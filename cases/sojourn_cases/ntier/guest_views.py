@@ -149,21 +149,22 @@ def _series(name: str, runs: Sequence[GuestRun], value: Any, style: Any = "line"
     return Series(name, list(by), [fmean(own) for own in each], low, high, style, group)
 
 
-def _figures(key: Configuration, runs: Sequence[GuestRun]) -> Iterator[Figure]:
-    series = [
+def _of_guests(runs: Sequence[GuestRun], *lines: tuple[str, str, str]) -> list[Series]:
+    """A line a guest for each of `lines`: its name, which attribute of the account it is, its style."""
+    return [
         _series(f"{guest}: {name}", runs, lambda one, g=guest, w=what: POINTS * getattr(one.of(g), w), style, guest)
         for guest in GUESTS
-        for name, what, style in (("by the guest", "busy", "line"), ("by the host", "ran", "dashed"))
+        for name, what, style in lines
     ]
+
+
+def _figures(key: Configuration, runs: Sequence[GuestRun]) -> Iterator[Figure]:
+    series = _of_guests(runs, ("by the guest", "busy", "line"), ("by the host", "ran", "dashed"))
     title = f"Utilisation of virtual CPUs: {_named(key)}"
     note = "Lines: ticks of the guest's own kernel. Dashed: run time of the virtual CPUs' threads on the host."
     where = f"guests-{key[0]}-{key[1]}"
     yield Figure(where, title, "users", "% of the virtual CPUs", tuple(series), note, y_limits=(0.0, None))
-    series = [
-        _series(f"{guest}: {name}", runs, lambda one, g=guest, w=what: POINTS * getattr(one.of(g), w), style, guest)
-        for guest in GUESTS
-        for name, what, style in (("difference", "difference", "line"), ("waited", "waited", "dashed"))
-    ]
+    series = _of_guests(runs, ("difference", "difference", "line"), ("waited", "waited", "dashed"))
     title = f"By how much guest and host disagree: {_named(key)}"
     note = "Lines: busy by the guest less what its threads ran. Dashed: how long these waited for a core, by the host's scheduler."
     yield Figure(f"{where}-difference", title, "users", "points of utilisation", tuple(series), note)

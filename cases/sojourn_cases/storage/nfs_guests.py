@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from sojourn.lab import (
     make_owned_folder,
     stale_folders,
 )
+from sojourn_cases.common.ext4_image import MAKER, MAKER_PACKAGE, SEARCHED, ext4_image
 
 ANSWERS = "sojourn_cases.storage.storage_in_guest:answer"
 LOCAL, NFS = "local", "nfs"
@@ -36,9 +36,8 @@ SERVER_ADDRESS, CLIENT_ADDRESS = "10.0.9.1", "10.0.9.2"
 EXPORT, PORT = "/export", 2049
 MODULES = {"client": ("ext4", "nfsv4"), "server": ("ext4", "nfsd")}
 PREFIX = "sojourn-storage-guests-"
-MAKER, MAKER_PACKAGE, KERNEL_PACKAGE = "mkfs.ext4", "e2fsprogs", "linux-image-cloud-amd64"
-SEARCHED = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-CHUNK_BYTES, ROOM_BYTES, LIMIT_S = 4 << 20, 32 << 20, 120
+KERNEL_PACKAGE = "linux-image-cloud-amd64"
+CHUNK_BYTES, ROOM_BYTES, MOUNT_LIMIT_S = 4 << 20, 32 << 20, 120
 NEVER = 2**31 - 1  # when an entry of a cache is too old, s since 1970
 # fs/nfsd/export.h: any port of the client, no check of subtrees, and it has a number (fsid)
 EXPORT_FLAGS = 0x0002 | 0x0400 | 0x2000
@@ -148,7 +147,7 @@ def guest_pair(
             **common,  # type: ignore[arg-type]
         ) as client:
             try:
-                client.do({"mount": [f"{SERVER_ADDRESS}:/", f"/{NFS}", "nfs4", OPTIONS]}, LIMIT_S)
+                client.do({"mount": [f"{SERVER_ADDRESS}:/", f"/{NFS}", "nfs4", OPTIONS]}, MOUNT_LIMIT_S)
             except LabError as error:
                 raise LabError(
                     f"{error.value}; the server said: {_last(server)}", "NFS between guests", error.remedy
@@ -207,26 +206,7 @@ def _make_disks(made: Path, size_bytes: int) -> None:
         for start in range(0, size_bytes, CHUNK_BYTES):
             out.write(os.urandom(min(CHUNK_BYTES, size_bytes - start)))
     client = made / "client"
-    # all tables are written now, and none while somebody measures; no journal: it would write by itself
-    words = [
-        "-q",
-        "-F",
-        "-O",
-        "^has_journal",
-        "-m",
-        "0",
-        "-E",
-        "nodiscard,lazy_itable_init=0",
-        "-d",
-        str(content),
-        str(client),
-    ]
-    done = subprocess.run(
-        [MAKER, *words, f"{(size_bytes + ROOM_BYTES) >> 10}k"], capture_output=True, text=True, check=False, timeout=LIMIT_S,
-        env={**os.environ, "PATH": SEARCHED, "LC_ALL": "C"}, start_new_session=True,
-    )  # fmt: skip
-    if done.returncode:
-        raise LabError(done.stderr.strip() or f"it ended with {done.returncode}", MAKER, "give another folder")
+    ext4_image(content, client, size_bytes + ROOM_BYTES, "give another folder")
     shutil.rmtree(content)
     shutil.copyfile(client, made / "server")
     for disk in (client, made / "server"):

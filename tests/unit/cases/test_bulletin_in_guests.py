@@ -213,7 +213,8 @@ def test_without_a_disk_the_database_lies_in_memory() -> None:
 
 def test_the_image_of_a_disk_has_the_cluster_with_our_settings(tmp_path: Path) -> None:
     """Read back by debugfs(8), a program of its own."""
-    from sojourn_cases.ntier.guest_database import MAKER, SEARCHED, make_disk
+    from sojourn_cases.common.ext4_image import MAKER, SEARCHED
+    from sojourn_cases.ntier.guest_database import make_disk
 
     debugfs = shutil.which("debugfs", path=SEARCHED)
     if not debugfs or not shutil.which(MAKER, path=SEARCHED):
