@@ -10,7 +10,7 @@ import polars as pl
 from coverage_counts import BENCHES, LEVEL, middle
 from scipy import stats
 
-SIMULATED = BENCHES / "capacity/2026-11-27-eighth/raw.csv"
+SIMULATED = BENCHES / "capacity/2026-11-27-ninth/raw.csv"
 LIVE = BENCHES / "capacity/2026-11-27-live-eighth/raw.csv"
 MACHINE = 0.025  # standard deviation of the logarithm: the part of the machine in rows that do not state it (0040)
 

@@ -13,7 +13,8 @@ from capacity_counts import CapacityCoverage
 from coverage_counts import BENCHES, Coverage, all_rows, clustered, differ, headline, wilson
 
 SINCE = "27 November, 05:20"
-CAPACITY_SINCE = "27 November, 07:07"
+CAPACITY_SINCE = "27 November, 16:15"
+CAPACITY_LIVE = "07:07 of that day"
 WIDTH = 185  # of a line
 
 
@@ -90,9 +91,9 @@ def readme(sets: Sequence[Coverage], simulated: CapacityCoverage, live: Capacity
         "[How this was counted, and the misses](docs/explain/accuracy.md).",
     ) + "\n\n" + wrapped(
         f"On simulated services, the 90 % interval of `sojourn capacity` contained the true rate in {simulated.inside} of {simulated.of} searches. "
-        f"Without its part for the speed of a machine, which simulated services do not need, it is {simulated.alone} of {simulated.of}. "
+        f"Without its part for the speed of a machine, it is {simulated.alone} of {simulated.of} (version of {CAPACITY_SINCE}). "
         f"On live services whose true rate is known, the interval contained it in {live.inside} of {live.of} searches "
-        f"([record](benches/capacity/README.md)). The version of {CAPACITY_SINCE}, made these searches; the models that it tries have changed since.",
+        f"([record](benches/capacity/README.md)). Those ran at {CAPACITY_LIVE}; the models that it tries have changed since.",
         "All numbers come from one virtual machine. On your machine, expect other errors: `sojourn validate` shows them.",
     )  # fmt: skip
 

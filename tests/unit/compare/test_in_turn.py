@@ -103,7 +103,7 @@ def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
 
 
 def test_markdown_and_junit_of_the_verb(tmp_path: Path) -> None:
-    words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.2", "--blocks", "5", "--warm-up-runs", "0"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.02", "sleep 0.5", "--blocks", "5", "--warm-up-runs", "0"]
     done = subprocess.run(
         [*words, "--markdown", "c.md", "--junit", "c.xml", "--html", "c.html"],
         capture_output=True,
