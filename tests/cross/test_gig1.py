@@ -24,6 +24,8 @@ CASES = {
     "D/M/1 at .99": ("gm1", sj.Deterministic(1.0), sj.Exponential(0.99)),
     "D/M/1 at .1": ("gm1", sj.Deterministic(1.0), sj.Exponential(0.1)),
     "U/M/1 at .9": ("gm1", sj.Uniform(0.9, 1.1), sj.Exponential(0.9)),
+    "nearly D/M/1 at .56": ("gm1", sj.Uniform(1.0, 1.0002), sj.Exponential(0.56)),
+    "M/nearly D/1 at .33": ("mg1", sj.Exponential(1.0), sj.Uniform(0.33, 0.33007)),
     "LN/M/1 at .7": ("gm1", sj.Lognormal(1.0, 4.0), sj.Exponential(0.7)),
     "M/D/1 at .5": ("mg1", sj.Exponential(1.0), sj.Deterministic(0.5)),
     "M/LN/1 at .5": ("mg1", sj.Exponential(1.0), sj.Lognormal(0.5, 1.0)),
