@@ -34,7 +34,7 @@ from sojourn.solve.single.service_transforms import excess
 COARSE = 4  # cells in a standard deviation of a step, to find how far waits reach
 CELLS = 32, 16, 8  # the same of the coarser of the two grids; fewer where waits are long
 VALUES = 128, 64, *CELLS  # the same where a law has certain values, off which cells are by different shares
-NARROW = 512, 256, *VALUES  # the same where a law that is not constant is narrower than a cell, which then sees no shape
+NARROW = 512, 256, *VALUES  # where a law that is not constant is narrower than a cell, which sees no shape
 FIRST, MOST = 2**9, 2**20  # points of a grid
 TILT = 40.0  # what comes round from beyond the grid is less by exp of it
 BEYOND = 1e-8, 1e-6  # shares of E[W] and Var[W] that may lie in the second half of the grid
@@ -168,7 +168,9 @@ def grids(gap: Distribution, service: Distribution) -> tuple[WaitGrid, WaitGrid]
 
 
 def _cells(cell_s: float, *laws: Distribution) -> tuple[int, ...]:
-    if any(not isinstance(law, Deterministic) and law.scv**0.5 * law.first < cell_s * COARSE / CELLS[0] for law in laws):
+    if any(
+        not isinstance(law, Deterministic) and law.scv**0.5 * law.first < cell_s * COARSE / CELLS[0] for law in laws
+    ):
         return NARROW
     return VALUES if any(isinstance(law, Empirical) for law in laws) else CELLS
 
