@@ -10,7 +10,8 @@ from sojourn_cases.kv.middleware.run_table import SCHEMA
 
 USUAL = {
     "run": "r", "section": "s", "design": "staged", "servers": 1, "proxies": 1, "workers": 8, "workload": "get",
-    "sharded": False, "value_bytes": 1024, "clients": 16, "repetition": 1, "valid": True, "disturbed": False, "misses": 0, "errors": 0,
+    "sharded": False, "value_bytes": 1024, "client_hosts": 1, "clients": 16, "repetition": 1,
+    "valid": True, "disturbed": False, "misses": 0, "errors": 0,
 }  # fmt: skip
 
 

@@ -20,10 +20,10 @@ CORES, ONE_CORE = "the machine's cores", "a core that servers and middlewares sh
 TOO_SMALL = ("client", CORES, ONE_CORE)
 BUSY = 0.9
 LEAD = (
-    "What limited each point, found from its data. A client, a server, a net thread that works 90 % of the time (a server: "
-    "of its share of the cores), a network that sends at 90 % of its rate, or a core that several of them were put on, the "
-    "most used of them; else all cores together; otherwise workers, if all of them are in use; else the round trip. Where the client "
-    "or the cores limit a point, this machine is too small to judge the middleware."
+    "What limited each point, found from its data. A client, a server, a net thread that works 90 % of the time (a server and a "
+    "client host: of their share of the cores), a network that sends at 90 % of its rate, or a core that several of them were put on, "
+    "the most used of them; else all cores together; otherwise workers, if all of them are in use; else the round trip. Where the "
+    "client or the cores limit a point, this machine is too small to judge the middleware."
 )
 
 # what others took is no property of this machine
@@ -55,7 +55,9 @@ def _place(lab: dict[str, Any]) -> list[Block]:
         f"Hosts are network namespaces of their own, packets have at most {lab['mtu_bytes']} bytes",
         _rate("server", lab["server_rate_bit_per_s"]),
         _rate("middleware", lab["proxy_rate_bit_per_s"]),
+        _rate("client host", lab.get("client_rate_bit_per_s")),
         f"each server has {lab['server_cores']:g} of a core" if lab["server_cores"] else "",
+        f"each client host has {lab['client_cores']:g} of a core" if lab.get("client_cores") else "",
         *lab["refused"],
     ]
     return [Text("; ".join(filter(None, said)) + ".")]
@@ -111,7 +113,7 @@ def _uses(rows: pl.DataFrame, cores: int) -> Table:
 
 def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
     """How much of each part of the system a run used, 0 to 1 (more by errors of measurement): the client's busiest
-    thread, a server's CPU of its share (a core where it has none), a net thread; the network of a server and of a
+    thread, a server's CPU of its share (a core where it has none), a net thread; the network of a client, of a server and of a
     middleware where it has a rate; a core that several processes of the system were put on; all cores together (by other
     processes too); workers that are held. A share that is used up in most of its periods is as much used as that: what
     a server does not get, it cannot be seen to use."""
@@ -126,9 +128,10 @@ def uses(row: dict[str, Any], cores: int) -> dict[str, float]:
     pool = row["workers"] * row["proxies"]
     work = {name: known(f"{name}_cpu_s") for name in ("server", "net", "worker")}
     return {
-        "client": known("client_share"),
+        "client": max(known("client_share"), known("client_throttled")),
         "server CPU": max(of_server, known("server_throttled")),
         "net thread": x * known("net_cpu_s") / max(row["proxies"], 1),
+        "network of a client": known("client_sent_bit_per_s") / known("client_rate_bit_per_s", np.inf),
         "network of a server": known("server_sent_bit_per_s") / known("server_rate_bit_per_s", np.inf),
         "network of a middleware": known("proxy_sent_bit_per_s") / known("proxy_rate_bit_per_s", np.inf),
         ONE_CORE: x * _shared_s(row, cores, work["server"], work["net"] + work["worker"]),

@@ -32,7 +32,7 @@ MARK = (
     "SOJOURN_SERVICE"  # of the environment of every process of a user's service; its value is the token of a registry
 )
 TOKEN = re.compile("[0-9a-f]{6}")
-HOST = r"(server|proxy)[1-9][0-9]?"
+HOST = r"((server|proxy|web|application|database)[1-9][0-9]?|client([2-9]|1[0-9]))"
 PART = r"[a-z]{1,20}([1-9][0-9]?)?"  # of a service, as a case names it: database, application2
 NAMESPACE = re.compile(rf"sojourn-[0-9a-f]{{6}}-(client|server|switch|{HOST})")
 CGROUP = re.compile(rf"/sys/fs/cgroup/(?:(?!\.\./)[^/]+/)*sojourn-[0-9a-f]{{6}}(-{PART})?")

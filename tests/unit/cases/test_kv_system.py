@@ -123,7 +123,7 @@ def test_what_limits_comes_from_the_busiest_server() -> None:
     }  # fmt: skip
     assert Hosts(options, None, shares).limits(grown, 2.0) == {
         "server_sent_bit_per_s": 10e6 * 8 / 2, "server_rate_bit_per_s": 1e8, "server_cores": 0.25, "server_throttled": 0.95,
-        "pinned": True,
+        "client_sent_bit_per_s": 99e6 * 8 / 2, "pinned": True,
     }  # fmt: skip
 
 
@@ -163,3 +163,22 @@ def test_runs_from_before_values_had_sizes_are_read(tmp_path: Path) -> None:
     (first, second) = frame([old, bare]).to_dicts()
     assert (first["value_bytes"], second["value_bytes"]) == (100, 1024)
     assert (name_of(first), name_of(second)) == ("none, 1 server, get, 100 bytes", "none, 1 server, get")
+
+
+def test_clients_are_dealt_out_to_hosts_where_there_may_be_several() -> None:
+    several = KvSystem(KvOptions(client_hosts=3), KvLoad(), Path())
+    assert several.settled({}, "x")["client_hosts"] == 1
+    assert several.settled({"client_hosts": 3, "proxies": 2, "clients": 1}, "x")["clients"] == 6, (
+        "one for each target and host"
+    )
+    with pytest.raises(InputError, match=r"give a value in \[1.0, 3"):
+        several.settled({"client_hosts": 4}, "x")
+    assert "client_hosts" not in KvSystem(KvOptions(), KvLoad(), Path()).factors
+
+
+def test_a_client_is_limited_by_its_own_network() -> None:
+    """25 Mbit/s are 2 793 sets of 1 119 bytes."""
+    options = HostOptions(hosts="namespaces", client_rate_bit_per_s=25e6)
+    grown = {("client", "sent_bytes"): 6.2e6, ("client2", "sent_bytes"): 6.0e6, ("server1", "sent_bytes"): 4e5}
+    said = Hosts(options).limits(grown, 2.0)
+    assert said["client_sent_bit_per_s"] == 6.2e6 * 8 / 2 and said["client_rate_bit_per_s"] == 25e6

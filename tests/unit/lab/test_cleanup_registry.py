@@ -50,7 +50,10 @@ def test_names_that_are_not_ours_are_never_removed(registries: Path) -> None:
     assert precious.exists()
 
 
-@pytest.mark.parametrize("host", ["client", "server", "switch", "server1", "server16", "proxy9", "proxy10"])
+@pytest.mark.parametrize(
+    "host",
+    ["client", "server", "switch", "server1", "server16", "proxy9", "proxy10", "client2", "web1", "application4"],
+)
 def test_hosts_of_ours_are_known(host: str) -> None:
     assert cleanup_registry.NAMESPACE.fullmatch(f"sojourn-0123ab-{host}")
 

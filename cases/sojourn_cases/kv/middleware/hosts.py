@@ -31,12 +31,13 @@ from sojourn_cases.kv.middleware.host_counters import sent_bytes
 CLIENT = "client"
 PORT = 11211
 SENT = "sent_bytes"
+KINDS = (CLIENT, "server", "proxy")  # how the names of hosts begin
 Meters = dict[tuple[str, str], Callable[[], float]]  # (host, item) → a counter
 
 
 class HostOptions(BaseModel):
     """Where the hosts are. Rates bound what each host sends; shares are of one core. None: no limit. `pinned`: each process
-    keeps to the cores that `affinity.assigned` says, else the scheduler decides."""
+    keeps to the cores that `affinity.assigned` says, else the scheduler decides. Client limits are of each client host."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,12 +45,15 @@ class HostOptions(BaseModel):
     mtu_bytes: int = Field(default=1500, ge=576, le=9000)
     server_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_BIT_PER_S, le=MOST_BIT_PER_S)
     proxy_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_BIT_PER_S, le=MOST_BIT_PER_S)
+    client_rate_bit_per_s: float | None = Field(default=None, ge=LEAST_BIT_PER_S, le=MOST_BIT_PER_S)
     server_cores: float | None = Field(default=None, ge=LEAST_CORE_SHARE, le=1024)
+    client_cores: float | None = Field(default=None, ge=LEAST_CORE_SHARE, le=1024)
     pinned: bool = True
 
     @model_validator(mode="after")
     def _sense(self) -> HostOptions:
-        limits = (self.server_rate_bit_per_s, self.proxy_rate_bit_per_s, self.server_cores)
+        rates = (self.server_rate_bit_per_s, self.proxy_rate_bit_per_s, self.client_rate_bit_per_s)
+        limits = (*rates, self.server_cores, self.client_cores)
         if self.hosts == "loopback" and any(limits):
             raise ValueError("limits need separate network hosts: set hosts = 'namespaces', or leave the limits out")
         return self
@@ -57,7 +61,7 @@ class HostOptions(BaseModel):
 
 @dataclass
 class Hosts:
-    """Names are `client`, `server1` … and `proxy1` …. `network` is None on loopback."""
+    """Names are `client`, `client2` …, `server1` … and `proxy1` …. `network` is None on loopback."""
 
     options: HostOptions = field(default_factory=HostOptions)
     network: EmulatedNetwork | None = None
@@ -92,20 +96,22 @@ class Hosts:
 
     def limits(self, grown: Mapping[tuple[str, str], float], seconds: float) -> dict[str, Any]:
         """What limits the hosts, and how much of it was used in `seconds`: of the server and the middleware that sent most,
-        of the server that waited most for its share. What is unknown here is left out."""
+        of the server and the client that waited most for their share. What is unknown here is left out."""
         sent = {
             kind: max((8 * n / seconds for (host, item), n in grown.items() if item == SENT and host.startswith(kind)),
                       default=None)
-            for kind in ("server", "proxy")
+            for kind in KINDS
         }  # fmt: skip
-        waits = [
-            grown[host, QUOTA_USED_UP] / n if n else 0.0 for (host, item), n in grown.items() if item == QUOTA_PERIODS
-        ]
+        waits = {
+            kind: max((grown[host, QUOTA_USED_UP] / n if n else 0.0
+                       for (host, item), n in grown.items() if item == QUOTA_PERIODS and host.startswith(kind)), default=None)
+            for kind in KINDS
+        }  # fmt: skip
         found = {
-            "server_sent_bit_per_s": sent["server"], "proxy_sent_bit_per_s": sent["proxy"],
-            "server_rate_bit_per_s": self.options.server_rate_bit_per_s,
-            "proxy_rate_bit_per_s": self.options.proxy_rate_bit_per_s,
-            "server_cores": self.options.server_cores, "server_throttled": max(waits, default=None),
+            **{f"{kind}_sent_bit_per_s": sent[kind] for kind in KINDS},
+            **{f"{kind}_rate_bit_per_s": getattr(self.options, f"{kind}_rate_bit_per_s") for kind in KINDS},
+            "server_cores": self.options.server_cores, "client_cores": self.options.client_cores,
+            "server_throttled": waits["server"], "client_throttled": waits[CLIENT],
         }  # fmt: skip
         return {"pinned": self.options.pinned} | {name: value for name, value in found.items() if value is not None}
 
@@ -118,8 +124,8 @@ class Hosts:
 
 
 @contextmanager
-def open_hosts(options: HostOptions, servers: int, proxies: int) -> Iterator[Hosts]:
-    """The hosts that are asked for; everything made is removed at the end, or by the next start.
+def open_hosts(options: HostOptions, servers: int, proxies: int, clients: int = 1) -> Iterator[Hosts]:
+    """The hosts that are asked for, with so many `clients`; everything made is removed at the end, or by the next start.
 
     Raises:
         PermissionLacking: namespaces without root. LabError: they, a rate or a share cannot be had here.
@@ -132,22 +138,36 @@ def open_hosts(options: HostOptions, servers: int, proxies: int) -> Iterator[Hos
     token = secrets.token_hex(3)
     registry = CleanupRegistry(token)
     try:
-        yield _made(options, registry, token, servers, proxies)
+        yield _made(options, registry, token, servers, proxies, clients)
     finally:
         registry.close()
 
 
-def _made(options: HostOptions, registry: CleanupRegistry, token: str, servers: int, proxies: int) -> Hosts:
-    names = [f"server{k + 1}" for k in range(servers)], [f"proxy{k + 1}" for k in range(proxies)]
-    network = EmulatedNetwork(registry, token, [CLIENT, *names[0], *names[1]], options.mtu_bytes)
-    for hosts, rate in zip(names, (options.server_rate_bit_per_s, options.proxy_rate_bit_per_s), strict=True):
+def _made(
+    options: HostOptions, registry: CleanupRegistry, token: str, servers: int, proxies: int, clients: int
+) -> Hosts:
+    names = {
+        CLIENT: client_names(clients),
+        "server": [f"server{k + 1}" for k in range(servers)],
+        "proxy": [f"proxy{k + 1}" for k in range(proxies)],
+    }
+    every = [CLIENT, *names["server"], *names["proxy"], *names[CLIENT][1:]]
+    network = EmulatedNetwork(registry, token, every, options.mtu_bytes)
+    for kind, hosts in names.items():
+        rate = getattr(options, f"{kind}_rate_bit_per_s")
         for host in hosts if rate else ():
-            network.limit(host, rate)  # type: ignore[arg-type]
-    cores = options.server_cores
-    shares = (
-        {host: CpuShareCgroup.make(registry, f"sojourn-{token}-{host}", cores) for host in names[0]} if cores else {}
-    )
+            network.limit(host, rate)
+    parts = {"server": options.server_cores, CLIENT: options.client_cores}
+    shares = {
+        host: CpuShareCgroup.make(registry, f"sojourn-{token}-{host}", cores)
+        for kind, cores in parts.items() if cores for host in names[kind]
+    }  # fmt: skip
     return Hosts(options, network, shares)
+
+
+def client_names(number: int) -> list[str]:
+    """Of so many client hosts."""
+    return [CLIENT, *(f"{CLIENT}{k}" for k in range(2, number + 1))]
 
 
 def _can() -> None:

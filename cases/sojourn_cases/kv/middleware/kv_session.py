@@ -6,8 +6,8 @@ import socket
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from typing import Any
 from sojourn.errors import ServiceError
 from sojourn.lab import WorkerProcess, cores, in_namespace
 from sojourn.load import kv_load
-from sojourn.measure import RunEnvironment, execute, machine
+from sojourn.measure import ClientHost, ClientHosts, RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Point
 from sojourn_cases.common.memcached import start_server
 from sojourn_cases.kv.middleware.host_counters import HostCounterSampler
-from sojourn_cases.kv.middleware.hosts import CLIENT, Hosts
+from sojourn_cases.kv.middleware.hosts import CLIENT, Hosts, client_names
 from sojourn_cases.kv.middleware.middleware_records import keep_records, rows_of, said_of
 from sojourn_cases.kv.middleware.middleware_service import KvService, Server
 from sojourn_cases.kv.middleware.options import MOST_BYTES, KvLoad, KvOptions
@@ -111,25 +111,43 @@ class KvSession:
         servers = self.servers[: int(factors["servers"])]
         self.store(int(factors["value_bytes"]))
         ping = self.ping()
-        with closing(KvService(self.hosts, servers, factors, out.with_name(f".{out.name}"))) as service:
-            meters = self.hosts.meters(service.on_hosts)
+        with (
+            closing(KvService(self.hosts, servers, factors, out.with_name(f".{out.name}"))) as service,
+            self._clients(factors, service) as clients,
+        ):
+            pids = clients.pids if clients else {}
+            on_hosts = dict(zip(client_names(len(pids)), pids.values(), strict=True)) if pids else {}
+            meters = self.hosts.meters(service.on_hosts | on_hosts)
             with HostCounterSampler(meters, load.every_s) as counting:
                 folder = execute(
                     out, self._load(service.urls, factors, seed, load.duration_s + load.warm_up_s),
-                    what=self._what(point, seed, ping), around=self._around(point, service), service=service,
-                    interval_s=load.every_s,
+                    what=self._what(point, seed, ping), around=self._around(point, service, pids), service=service,
+                    interval_s=load.every_s, generate=clients.generate if clients else None,
                 )  # fmt: skip
             counting.keep(folder)
             keep_records(folder, service.logs, len(service.workers))
         folder.manifest["kv"] = {"cores": [core.number for core in cores()], **said_of(folder, self.hosts)}
         _judge(folder)
-        add_resources(folder, self._resources(service, folder.manifest["pids"]["generator"]), factors, rows_of(folder))
+        generators = [pid for role, pid in folder.manifest["pids"].items() if role.startswith("generator")]
+        add_resources(folder, self._resources(service, generators), factors, rows_of(folder))
         return folder
+
+    def _clients(self, factors: Mapping[str, Any], service: KvService) -> AbstractContextManager[ClientHosts | None]:
+        """Several client hosts, or one with limits; None for one without, whose generator the run starts."""
+        number, options = int(factors.get("client_hosts", 1)), self.hosts.options
+        if number == 1 and not (options.client_cores or options.client_rate_bit_per_s):
+            return nullcontext()
+        own = service.affinity.client if service.affinity else ()
+        shares = self.hosts.shares
+        return closing(ClientHosts([
+            ClientHost(self.hosts.path(name), own, str(shares[name].path) if name in shares else None)
+            for name in client_names(number)
+        ]))  # fmt: skip
 
     def _what(self, point: Point, seed: int, ping: dict[str, float]) -> dict[str, Any]:
         return {**point.record(seed), "warm_up_s": self.load.warm_up_s, "ping": ping}
 
-    def _around(self, point: Point, service: KvService) -> RunEnvironment:
+    def _around(self, point: Point, service: KvService, pids: dict[str, int]) -> RunEnvironment:
         who = service.affinity
         placement: dict[str, Any] = {}
         if who is not None:
@@ -140,11 +158,12 @@ class KvSession:
         }  # fmt: skip
         client = who.client if who is not None else ()
         return RunEnvironment(
-            self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True
+            self.hosts.path(CLIENT), manifest=manifest, client_cores=client, all_known=True, core_speed=True, pids=pids
         )
 
-    def _resources(self, service: KvService, generator: int) -> dict[str, MeasuredResource]:
-        """CPU time of the three kinds of process: of a core for each server (or its share), of those of the middlewares."""
+    def _resources(self, service: KvService, generators: Sequence[int]) -> dict[str, MeasuredResource]:
+        """CPU time of the three kinds of process: of a core for each server (or its share), of those of the middlewares, of the one
+        of all client hosts (or their shares)."""
         pids, all_cores = service.pids, float(len(cores()))
         of = {
             kind: tuple(pid for name, pid in pids.items() if name.startswith(kind)) for kind in ("server", "middleware")
@@ -152,7 +171,8 @@ class KvSession:
         own = {core for cores in service.affinity.proxies for core in cores} if service.affinity else set()
         share = self.hosts.options.server_cores or 1.0
         found = {
-            "client": MeasuredResource(1.0, (generator,)), "servers": MeasuredResource(len(of["server"]) * share, of["server"]),
+            "client": MeasuredResource(len(generators) * (self.hosts.options.client_cores or 1.0 / len(generators)), tuple(generators)),
+            "servers": MeasuredResource(len(of["server"]) * share, of["server"]),
         }  # fmt: skip
         if of["middleware"]:
             found["middleware"] = MeasuredResource(float(len(own)) or all_cores, of["middleware"])
@@ -165,7 +185,7 @@ class KvSession:
         return kv_load(
             urls, connections=factors["clients"], duration_s=duration_s, set_weight=sets, get_weight=gets, multi_get=keys,
             keys=self.load.keys, value_bytes=factors["value_bytes"], populate=False, seed=seed, timeout_s=5.0,
-            record_limit=RECORDS,
+            record_limit=RECORDS, threads=int(factors.get("client_hosts", 1)),
         )  # fmt: skip
 
 

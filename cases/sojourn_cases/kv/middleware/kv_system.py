@@ -37,7 +37,8 @@ class KvSystem(System):
         """`design`: none (clients ask the servers), direct (event loops) or staged (net thread, queue, `workers` of each middleware);
         `workload`: set, get, mixed (half and half), multi-KEYS, a get of so many, or mixed-KEYS, a set for each of those; `sharded`: a
         get of several keys is split over the servers; `clients`: connections over all middlewares, or servers; `value_bytes`: of each
-        value."""
+        value; `client_hosts`: hosts that the clients are dealt out to, where there may be several."""
+        hosts = self.most_client_hosts
         return {
             "design": Factor(default=STAGED, values=(NONE, DIRECT, STAGED)),
             "servers": Factor(default=1, low=1, high=self.options.servers),
@@ -47,7 +48,13 @@ class KvSystem(System):
             "sharded": Factor(default=False),
             "clients": Factor(default=1, low=1, high=4096),
             "value_bytes": Factor(default=self.value_bytes, low=1, high=max(MOST_BYTES, self.value_bytes)),
+            **({"client_hosts": Factor(default=1, low=1, high=hosts)} if hosts > 1 else {}),
         }
+
+    @property
+    def most_client_hosts(self) -> int:
+        """That there may be at a point; with one, it is no factor."""
+        return self.options.client_hosts
 
     @property
     def value_bytes(self) -> int:
@@ -56,7 +63,7 @@ class KvSystem(System):
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         """All factors, without what the design does not have: none has no middleware, only staged has workers. There is a
-        client at least for each target."""
+        client at least for each target, on each client host."""
         found = all_factors(self.factors, given, place)
         if not WORKLOAD.fullmatch(str(found["workload"])):
             raise InputError(
@@ -73,7 +80,8 @@ class KvSystem(System):
             found["workers"] = 0
         elif not found["workers"]:
             raise InputError("workers = 0", place, 'give at least one, or design = "direct"')
-        found["clients"] = max(int(found["clients"]), int(found["proxies"]) or int(found["servers"]))
+        targets = int(found["proxies"]) or int(found["servers"])
+        found["clients"] = max(int(found["clients"]), targets * int(found.get("client_hosts", 1)))
         return found
 
     @property
@@ -86,7 +94,7 @@ class KvSystem(System):
         Raises:
             PermissionLacking, LabError: they, a rate or a share cannot be had here.
         """
-        return open_hosts(self.options, self.options.servers, self.options.proxies)
+        return open_hosts(self.options, self.options.servers, self.options.proxies, self.options.client_hosts)
 
     def open(self, place: Hosts) -> AbstractContextManager[Any]:
         """Starts the servers; a run stores every key at each where values have another size than before.

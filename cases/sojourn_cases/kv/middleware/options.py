@@ -14,11 +14,13 @@ MOST_BYTES = 1 << 14  # of a value where a point sets it; [load] may have larger
 
 
 class KvOptions(HostOptions):
-    """`[system]` of kind `kv`: how many servers are started and how many middlewares there may be at most, and their hosts."""
+    """`[system]` of kind `kv`: how many servers are started, how many middlewares and client hosts there may be at most, and their
+    hosts."""
 
     kind: Literal["kv"] = "kv"
     servers: int = Field(default=3, ge=1, le=16)
     proxies: int = Field(default=2, ge=1, le=16)
+    client_hosts: int = Field(default=1, ge=1, le=16)
 
 
 class KvLoad(BaseModel):

@@ -11,10 +11,10 @@ import polars as pl
 from sojourn.runs import RunFolder, recorded_work_s
 from sojourn_cases.kv.middleware.affinity import assigned
 
-CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes")
+CONFIGURATION = ("design", "servers", "proxies", "workers", "workload", "sharded", "value_bytes", "client_hosts")
 FACTORS = {
     "design": pl.String, "servers": pl.Int64, "proxies": pl.Int64, "workers": pl.Int64, "workload": pl.String,
-    "sharded": pl.Boolean, "value_bytes": pl.Int64, "clients": pl.Int64,
+    "sharded": pl.Boolean, "value_bytes": pl.Int64, "client_hosts": pl.Int64, "clients": pl.Int64,
 }  # fmt: skip
 # column → metric, station, quantile
 METRICS: dict[str, tuple[str, str, float | None]] = {
@@ -42,7 +42,8 @@ WORK = ("client_work_s", "server_work_s", "proxy_work_s")
 SAID = {
     "misses": pl.Int64, "errors": pl.Int64, "server_shares": pl.Float64, "startup_s": pl.Float64, "mw_whole_per_s": pl.Float64,
     "server_sent_bit_per_s": pl.Float64, "server_rate_bit_per_s": pl.Float64, "proxy_sent_bit_per_s": pl.Float64,
-    "proxy_rate_bit_per_s": pl.Float64, "server_cores": pl.Float64, "server_throttled": pl.Float64, "pinned": pl.Boolean,
+    "proxy_rate_bit_per_s": pl.Float64, "client_sent_bit_per_s": pl.Float64, "client_rate_bit_per_s": pl.Float64,
+    "server_cores": pl.Float64, "server_throttled": pl.Float64, "client_throttled": pl.Float64, "pinned": pl.Boolean,
 }  # fmt: skip
 SCHEMA: dict[str, Any] = {
     "run": pl.String, "section": pl.String, **FACTORS, "repetition": pl.Int64, "valid": pl.Boolean, "disturbed": pl.Boolean,
@@ -50,6 +51,7 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 NORMAL = 1.96
 USUAL_BYTES = 1024  # of a value
+WHERE_NO_FACTOR = {"value_bytes": USUAL_BYTES, "client_hosts": 1}
 
 
 def frame(folders: Sequence[RunFolder]) -> pl.DataFrame:
@@ -63,7 +65,7 @@ def frame(folders: Sequence[RunFolder]) -> pl.DataFrame:
 
 def _row(folder: RunFolder) -> dict[str, Any]:
     manifest = folder.manifest
-    said = {"value_bytes": USUAL_BYTES} | manifest.get("conditions", {}).get("load", {})  # it was no factor before
+    said = {**WHERE_NO_FACTOR} | manifest.get("conditions", {}).get("load", {})  # it was no factor before
     found = {name: manifest["factors"].get(name, said.get(name)) for name in FACTORS}
     found |= {"run": folder.path.name, "section": manifest["section"], "repetition": manifest.get("repetition", 1)}
     found |= {"valid": manifest["valid"], "disturbed": any(r.startswith("disturbed") for r in manifest["reasons"])}
@@ -101,7 +103,7 @@ def work_of(folder: RunFolder) -> dict[str, float]:
 
 def point_frame(factors: Mapping[str, Any]) -> pl.DataFrame:
     """One row with the factors of a point, as `frame` has them; WORK too where it is given."""
-    given = {"value_bytes": USUAL_BYTES, **dict.fromkeys(WORK), **factors}
+    given = {**WHERE_NO_FACTOR, **dict.fromkeys(WORK), **factors}
     schema = {**FACTORS, **dict.fromkeys(WORK, pl.Float64)}
     return pl.DataFrame([{name: given[name] for name in schema}], schema=schema)
 
@@ -124,5 +126,6 @@ def name_of(configuration: dict[str, Any]) -> str:
     if c["design"] == "staged":
         parts += [count(c["workers"], "worker")]
     parts += [str(c["workload"])] + (["sharded"] if c["sharded"] else [])
+    parts += [count(c["client_hosts"], "client host")] if c.get("client_hosts", 1) > 1 else []
     size = c.get("value_bytes", USUAL_BYTES)
     return ", ".join([*parts, *([f"{size} bytes"] if size != USUAL_BYTES else [])])

@@ -76,6 +76,10 @@ class SimulatedKv(KvSystem):
         """Of no effect here."""
         return USUAL_BYTES
 
+    @property
+    def most_client_hosts(self) -> int:
+        return 1
+
     def model(self, factors: Mapping[str, Any]) -> Model:
         """The queueing network at a point."""
         servers = [Queue(f"{SERVERS}{k + 1}") for k in range(factors["servers"])]

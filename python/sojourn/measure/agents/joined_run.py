@@ -43,7 +43,7 @@ def join(
     kept = [(frame, one) for frame, one in zip(frames, found, strict=True) if frame is not None]
     if kept:
         every = max(int(frame["weight"][0]) for frame, _ in kept)
-        write_parquet(pl.concat([_thinned(frame, every) for frame, _ in kept]), folder.path / "requests.parquet")
+        write_parquet(pl.concat([thinned_to(frame, every) for frame, _ in kept]), folder.path / "requests.parquet")
         folder.manifest["records"] = {"requests": {**kept[0][1].manifest["records"]["requests"], "sample_every": every,
                                                    "start_s": start_s, "end_s": start_s + _length_s(summaries)}}  # fmt: skip
     _histograms(folder.path / HISTOGRAMS, found)
@@ -60,14 +60,18 @@ def join(
 def added(summaries: Sequence[dict[str, Any]], start_s: float) -> dict[str, Any]:
     """One summary of those of all agents."""
     merged = json.loads(_native.merged_latency(json.dumps([one["counts"] for one in summaries])))
+    return {**added_counts(summaries, start_s, "agent"), **merged}
+
+
+def added_counts(summaries: Sequence[dict[str, Any]], start_s: float, who: str) -> dict[str, Any]:
+    """Of several generators, each a `who` with a number from 1: one summary without latencies, which need more than these."""
     ok = sum(one["ok"] for one in summaries)
     whole: Counter[str] = Counter()
     for one in summaries:
         whole.update(one["failures"])
-    reasons = [f"agent {k}: {one['schedule_reason']}" for k, one in enumerate(summaries, 1) if one["schedule_reason"]]
+    reasons = [f"{who} {k}: {one['schedule_reason']}" for k, one in enumerate(summaries, 1) if one["schedule_reason"]]
     return {
         **{key: sum(one[key] for one in summaries) for key in SUMS},
-        **merged,
         "seed": summaries[0]["seed"],
         "start_s": start_s,
         "end_s": start_s + _length_s(summaries),
@@ -78,9 +82,9 @@ def added(summaries: Sequence[dict[str, Any]], start_s: float) -> dict[str, Any]
         "sampled": any(one["sampled"] for one in summaries),
         "sample_every": max(one["sample_every"] for one in summaries),
         "stamped": sum(one["stamped"] * one["ok"] for one in summaries) / max(ok, 1),
-        "lanes": [lane | {"agent": k} for k, one in enumerate(summaries, 1) for lane in one["lanes"]],
+        "lanes": [lane | {who: k} for k, one in enumerate(summaries, 1) for lane in one["lanes"]],
         "realtime_granted": all(one["realtime_granted"] for one in summaries),
-        "notes": [f"agent {k}: {note}" for k, one in enumerate(summaries, 1) for note in one["notes"]],
+        "notes": [f"{who} {k}: {note}" for k, one in enumerate(summaries, 1) for note in one["notes"]],
     }  # fmt: skip
 
 
@@ -110,7 +114,7 @@ def _shifted(one: AgentResult, number: int, start_s: float) -> pl.DataFrame | No
     return frame.with_columns(*columns, agent=pl.lit(number, dtype=pl.UInt16))
 
 
-def _thinned(frame: pl.DataFrame, every: int) -> pl.DataFrame:
+def thinned_to(frame: pl.DataFrame, every: int) -> pl.DataFrame:
     """One request in `every`, a multiple of the weight that the rows have: both are powers of two."""
     return frame.gather_every(every // int(frame["weight"][0])).with_columns(
         weight=pl.lit(every, dtype=frame["weight"].dtype)
