@@ -35,10 +35,8 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.watched_resources import WatchedResources, demands
 path = Path(sys.argv[1])
 folder = RunFolder(path, json.loads((path / "manifest.json").read_text()) | {"status": "complete"})
-from sojourn.runs.assess_run import assess
-folder.collect()
-assess(folder)
-folder.save()
+from sojourn.runs.assess_run import conclude
+conclude(folder)
 demands(folder, WatchedResources(pids=(4711,)))
 """
 ONE = '[stations.cpu]\nkind = "queue"\n[classes.page]\nkind = "open"\nrate_per_s = 80\n[service_s]\ncpu = { page = 0.01 }\n'

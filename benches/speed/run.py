@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import command_rows
@@ -26,9 +27,13 @@ import kernel_rows
 import load_rows
 from row import OURS, Figures, Row, Wanted
 
+from sojourn.measure.cpu_time import cpu_time
+
 HERE = Path(__file__).resolve().parent
 ROWS = {**load_rows.ROWS, **kernel_rows.ROWS, **command_rows.ROWS}  # what others disturb most comes first
 PEERS = ("wrk", "oha", "wrk2", "octave-cli")
+OTHERS, STOLEN = "others_cores", "stolen_cores"
+MOST = {OTHERS: 0.05, STOLEN: 0.02}  # of a core: a round with more was disturbed
 Line = tuple[str, int, str, str, float]  # row, round, tool, figure, value
 
 
@@ -37,23 +42,58 @@ def measured(name: str, row: Row, rounds: int) -> list[Line]:
     lines: list[Line] = []
     for round_ in range(-1 if row.warm else 0, min(rounds, row.rounds)):
         for tool, run in row.tools.items():
+            since = Machine.now()
             try:
                 found = run()
             except (subprocess.CalledProcessError, OSError, KeyError, ValueError, IndexError) as error:
                 print(f"{name}, {tool}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
                 continue
             if round_ >= 0:
-                lines += [(name, round_, tool, figure, value) for figure, value in found.items()]
+                beside = since.disturbances()
+                lines += [(name, round_, tool, figure, value) for figure, value in [*found.items(), *beside.items()]]
                 told = ", ".join(f"{figure} {value:.4g}" for figure, value in found.items())
                 print(f"{name} {round_} {tool}: {told}", file=sys.stderr, flush=True)
     return lines
+
+
+@dataclass(frozen=True)
+class Machine:
+    """At a moment: s that this process and what it started ran, that all processes ran on its cores, that the hypervisor took."""
+
+    at_s: float
+    own_s: float
+    all_s: float
+    stolen_s: float
+
+    @classmethod
+    def now(cls) -> Machine:
+        used = cpu_time([os.getpid()])
+        stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
+        return cls(time.monotonic(), used.own_s, used.machine_s, stolen)
+
+    def disturbances(self) -> Figures:
+        """Cores that others used since then, and that the hypervisor took."""
+        now = Machine.now()
+        over_s = max(now.at_s - self.at_s, 1e-9)
+        others = (now.all_s - self.all_s - (now.own_s - self.own_s)) / over_s
+        return {OTHERS: max(others, 0.0), STOLEN: (now.stolen_s - self.stolen_s) / over_s}
+
+
+def disturbed(lines: list[Line]) -> list[str]:
+    """Rounds in which somebody else ran, in words."""
+    found = []
+    for row, round_, tool, figure, value in lines:
+        if figure in MOST and value > MOST[figure]:
+            who = "others used" if figure == OTHERS else "the hypervisor took"
+            found.append(f"- {row}, round {round_}, {tool}: {who} {value:.0%} of a core")
+    return found
 
 
 def medians(lines: list[Line], name: str) -> dict[str, Figures]:
     """Tool → figure → median of the rounds."""
     values: dict[str, dict[str, list[float]]] = {}
     for row, _, tool, figure, value in lines:
-        if row == name:
+        if row == name and figure not in MOST:
             values.setdefault(tool, {}).setdefault(figure, []).append(value)
     return {tool: {figure: statistics.median(of) for figure, of in figures.items()} for tool, figures in values.items()}
 
@@ -89,7 +129,10 @@ def table(lines: list[Line], rows: Mapping[str, Row], rounds: int) -> str:
             told, met = verdict(row.wanted.get(figure), figure, ours, found)
             spread = f"{ours:.3g} ({min(of):.3g} to {max(of):.3g})" if len(of) > 1 else f"{ours:.3g}"
             text.append(f"| {name} | {figure} | {spread} | {told} | {met} | {'; '.join(others)} |")
-    return "\n".join([*text, "", *(f"- {name}: {row.about}" for name, row in rows.items()), ""])
+    about = [f"- {name}: {row.about}" for name, row in rows.items()]
+    said = disturbed(lines)
+    head = f"Disturbed rounds ({MOST[OTHERS]:.0%} of a core by others, or {MOST[STOLEN]:.0%} by the hypervisor):"
+    return "\n".join([*text, "", *about, "", *([head, "", *said] if said else ["No round was disturbed."]), ""])
 
 
 def machine(loads: list[tuple[float, ...]], rounds: int, elapsed_s: float) -> dict[str, object]:

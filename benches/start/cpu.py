@@ -76,6 +76,22 @@ def commands(url: str, out: Path) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
+def _spent_s(pid: int) -> float:
+    """CPU time until now of a process, of what it waited for, and of all that it started and runs."""
+    try:
+        columns = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return 0.0
+    return sum(map(int, columns[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(_spent_s, map(int, children)))
+
+
+def _watch(pid: int, until: threading.Event, spent: list[tuple[float, float]]) -> None:
+    """When (CLOCK_MONOTONIC, s), and CPU time until then of a process and all that it started."""
+    while not until.wait(0.02):
+        spent.append((time.monotonic(), _spent_s(pid)))
+
+
 def measured(words: list[str], code: str, out: Path) -> Row:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": code} if code else {}
@@ -83,8 +99,14 @@ def measured(words: list[str], code: str, out: Path) -> Row:
     done = subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     )
+    until = threading.Event()
+    spent: list[tuple[float, float]] = []
+    watch = threading.Thread(target=_watch, args=(done.pid, until, spent))
+    watch.start()
     _, status, used = os.wait4(done.pid, 0)
     ended = time.monotonic()
+    until.set()
+    watch.join()
     row: Row = {
         "cpu_s": used.ru_utime + used.ru_stime,
         "rss_mib": used.ru_maxrss / 1024,
@@ -94,6 +116,9 @@ def measured(words: list[str], code: str, out: Path) -> Row:
     if manifest.exists():
         row["first_request_s"] = (generator := json.loads(manifest.read_text())["generator"])["start_s"] - began
         row["end_s"] = ended - generator["end_s"]
+        row["end_cpu_s"] = row["cpu_s"] - max(
+            (cpu_s for at_s, cpu_s in spent if at_s <= generator["end_s"]), default=0.0
+        )
         subprocess.run(["rm", "-r", str(out)], check=True)
     return row
 
@@ -126,7 +151,7 @@ def main() -> None:
         asked.out.mkdir(parents=True, exist_ok=True)
         with (asked.out / "raw.csv").open("w", newline="") as file:
             writer = csv.DictWriter(
-                file, ["round", "command", "which", "cpu_s", "rss_mib", "code", "first_request_s", "end_s"]
+                file, ["round", "command", "which", "cpu_s", "rss_mib", "code", "first_request_s", "end_s", "end_cpu_s"]
             )
             writer.writeheader()
             writer.writerows(rows)

@@ -103,14 +103,18 @@ class WorkerProcess:
         """Waits for `done`, handing progress on; returns its summary."""
         return self._until("done", timeout_s, progress)
 
+    def ask_to_stop(self) -> None:
+        """Asks the worker to end in good order; `result` waits for it, and may ask again."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
     def result(self, timeout_s: float = 10.0) -> Event:
         """Ends the worker in good order; its summary.
 
         Raises:
             SojournError: it had ended by an error before, which this is.
         """
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        self.ask_to_stop()
         try:
             return self.finish(timeout_s)
         finally:

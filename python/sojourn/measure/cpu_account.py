@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -43,23 +43,26 @@ class KnownProcesses:
 
 
 @contextmanager
-def cpu_account(manifest: Manifest, known: KnownProcesses) -> Iterator[None]:
-    """Puts `cpu_time` into the manifest: s of the machine, of the run's own and of others while the load lasted, and who used most."""
+def cpu_account(manifest: Manifest, known: KnownProcesses, then: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Puts `cpu_time` into the manifest: s of the machine, of the run's own and of others while the load lasted, and who used most.
+    `then`: what this process does next, beside the look at who is busy without the load."""
     resting = Counter[str]() if known.whole else _at_rest(known, *taken())
     roots = [*known.instruments.values(), *known.service]
     before, names, start_s = cpu_time(roots, known.cgroups), process_times(), time.monotonic()
     yield
     after, over_s = cpu_time(roots, known.cgroups), time.monotonic() - start_s
-    now, ours = process_times(), known.tree() | of_idle_groups()
+    now, now_s, ours = process_times(), time.monotonic(), known.tree() | of_idle_groups()
     manifest["cpu_time"] = {
         "machine_s": after.machine_s - before.machine_s, "own_s": after.own_s - before.own_s, "over_s": over_s, "cores": after.cores,
         "used": _told(used_between(names, now, set(known.instruments.values()), each=True), over_s),
     }  # fmt: skip
     others = used_between(names, now, ours, each=True)
+    then()
     if known.whole:
         manifest["cpu_time"]["others"] = _told(others, over_s)
         return
-    resting |= _at_rest(known, time.monotonic(), process_times())
+    if any(s >= LEAST_TOLD * over_s for s in others.values()):
+        resting |= _at_rest(known, now_s, now)
     foreign = {name: s for name, s in others.items() if resting[name] >= max(AT_REST, STEADY * s / over_s)}
     rest = {name: s for name, s in others.items() if name not in foreign}
     manifest["cpu_time"] |= {

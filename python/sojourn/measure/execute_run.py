@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -116,7 +117,7 @@ def execute(
             if around.client_cores:
                 os.sched_setaffinity(workers[1].process.pid, around.client_cores)  # its threads inherit it
         _observe(observer, folder, around, pids, interval_s)
-        with _cpu_time(folder, around, pids):
+        with _cpu_time(folder, around, pids, partial(_prepare_end, observer)):
             folder.manifest["generator"] = (
                 generate(folder) if generate else _load(workers[1], folder, load, around, progress or _LISTENER.get())
             )
@@ -127,11 +128,9 @@ def execute(
         folder.manifest["service"] = service.stop() if service else {}
         _check_records(folder)
         folder.manifest |= {"end": clock_times(), "status": "complete", "pids": pids}
-        from sojourn.runs.assess_run import assess  # slow to import, and not needed before
+        from sojourn.runs.assess_run import conclude
 
-        folder.collect()
-        assess(folder)
-        folder.save()
+        conclude(folder)
     except BaseException as error:
         _cut_off(folder, workers, service, error)
         if isinstance(error, SojournError) and not folder.has_records():
@@ -143,15 +142,28 @@ def execute(
     return folder
 
 
+def _prepare_end(observer: WorkerProcess) -> None:
+    """What ends a run is imported while the recorder ends."""
+    observer.ask_to_stop()
+    import sojourn.runs.assess_run  # noqa: F401  # slow to import, and not needed before
+
+    _ = pl.DataFrame  # where polars is imported when it is first used (cli/late_modules.py)
+
+
 @contextmanager
-def _cpu_time(folder: RunFolder, around: RunEnvironment, pids: dict[str, int]) -> Iterator[None]:
-    """CPU time of the run's processes and of others while the load lasts, into the manifest, where they are told apart."""
+def _cpu_time(
+    folder: RunFolder, around: RunEnvironment, pids: dict[str, int], then: Callable[[], None]
+) -> Iterator[None]:
+    """CPU time of the run's processes and of others while the load lasts, into the manifest, where they are told apart. `then`: what is
+    done when it has ended, beside a look at who is busy without a load."""
     if not around.own_tree:
         yield
+        then()
         return
     service = tuple(pid for role, pid in pids.items() if role not in INSTRUMENTS)
     instruments = {role: pids[role] for role in INSTRUMENTS if role in pids}
-    with cpu_account(folder.manifest, KnownProcesses(instruments, service, around.cgroups, not around.has_other_parts)):
+    known = KnownProcesses(instruments, service, around.cgroups, not around.has_other_parts)
+    with cpu_account(folder.manifest, known, then):
         yield
 
 

@@ -7,23 +7,26 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sojourn.laws import LawCheck, broken, check_laws
 from sojourn.runs.block_reasons import block_reasons
 from sojourn.runs.disturbances import disturbed
+from sojourn.runs.freed_memory import give_back
 from sojourn.runs.generator_lateness import LATE_REASON
 from sojourn.runs.manifest import SERVICE_EXITED
 from sojourn.runs.measurement_window import choose_window
-from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
+from sojourn.runs.request_times import difference, in_window, request_times, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.runs.run_metrics import run_metrics
-from sojourn.runs.schedule_check import TOUCHED, late_figures, schedule
+from sojourn.runs.schedule_check import AT_ONCE, TOUCHED, late_figures, schedule
 from sojourn.runs.session_mix import session_checks
 from sojourn.runs.think_time import mean_think_s
 from sojourn.stats.batch_means import batch_interval, standard_error
 from sojourn.stats.stationarity import steadiness
 from sojourn.table import Metrics
 
+METRICS = "metrics.parquet"
 MOST_FAILURES = 0.01
 MOST_NAMED = 3  # exceptions
 REQUESTS_FAILED = "requests after the warm-up failed"
@@ -43,29 +46,50 @@ def service_failed(reason: str) -> bool:
     return REQUESTS_FAILED in reason or SERVICE_EXITED in reason
 
 
+def conclude(folder: RunFolder) -> None:
+    """Judges a run that has just ended, turns its logs into Parquet, and saves it. In this order, so that what writes Parquet and the times
+    of all requests are not in memory together."""
+    folder.read_logs()
+    metrics = _judged(folder)
+    give_back()
+    folder.collect()
+    if metrics is not None:
+        metrics.write(folder.path / METRICS)
+    folder.save()
+
+
 def assess(folder: RunFolder) -> None:
     """Writes window, metrics and verdict of a complete run into its folder."""
+    if (metrics := _judged(folder)) is not None:
+        metrics.write(folder.path / METRICS)
+
+
+def _judged(folder: RunFolder) -> Metrics | None:
+    """Puts window and verdict into the manifest; None where there is nothing to judge."""
     requests = request_times(folder)
     reasons: list[str] = []
     checks: dict[str, Any] = {}
     if requests is None or requests.is_empty():
         reasons.append("no request was recorded")
         folder.manifest |= {"valid": False, "reasons": reasons, "checks": checks, "window_s": [0.0, 0.0]}
-        return
+        return None
     window, told = choose_window(folder, requests)
+    give_back()
     folder.manifest |= {"window_s": list(window), "warnings": told}
     inside = in_window(requests, window)
+    folder.answered = succeeded(inside).height
     for check in _checks_of(folder):
         reasons += check(folder, inside, window, checks)
+        give_back()
     told_of = (folder.manifest.get("generator") or {}).get("sessions")
     if told_of and "steps" in told_of:  # not of an older run
         checks |= session_checks(folder.manifest["load"], told_of)
     host = folder.frame("host")
+    metrics = run_metrics(folder, requests, host, window, checks.get(TOUCHED, 0.0))
     if host is not None:
         found, beside = disturbed(folder, host, window, checks)
         reasons += found
         told += beside
-    metrics = run_metrics(folder, requests, host, window, checks.get(TOUCHED, 0.0))
     lacking, bounds = late_figures(metrics)
     folder.manifest["warnings"] = told + bounds
     if lacking:
@@ -73,7 +97,7 @@ def assess(folder: RunFolder) -> None:
     reasons += _laws(folder, metrics, inside, checks)
     reasons += block_reasons(folder.manifest.get("storage") or {})
     folder.manifest |= {"valid": not reasons, "reasons": reasons, "checks": checks}
-    metrics.write(folder.path / "metrics.parquet")
+    return metrics
 
 
 Window = tuple[float, float]
@@ -109,14 +133,19 @@ def _failure(kind: str, part: pl.DataFrame, said: dict[str, int]) -> str:
 
 def _order(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
     """sent_s <= received_s <= done_s, but for the error of a receive time: else a clock was set. Where there is none, it was `done_s`."""
-    early = (inside["sent_s"] - inside["end_s"]).fill_nan(None).max()
-    late = (inside["end_s"] - inside["done_s"]).max()
-    worst = max(float(early or 0.0), float(late or 0.0), 0.0)  # type: ignore[arg-type]
+    sent, end, done = (inside[name].to_numpy() for name in ("sent_s", "end_s", "done_s"))
+    worst = max(_most(sent, end), _most(end, done), 0.0)
     checks["times out of order, s"] = worst
     if worst <= CLOCK_ERROR_S:
         return []
     return [f"times are out of order: an answer was received {worst:.2g} s before it was sent for or after it was read; "
             "a clock was set during the run; run again"]  # fmt: skip
+
+
+def _most(after: NDArray[np.float64], before: NDArray[np.float64]) -> float:
+    """The largest after - before, of those that are numbers; some at a time."""
+    parts = (after[at : at + AT_ONCE] - before[at : at + AT_ONCE] for at in range(0, len(after), AT_ONCE))
+    return max((float(np.fmax.reduce(part, initial=0.0)) for part in parts), default=0.0)
 
 
 def _steady(folder: RunFolder, inside: pl.DataFrame, window: Window, checks: dict[str, Any]) -> list[str]:
@@ -195,7 +224,7 @@ def _little(folder: RunFolder, system: Metrics, inside: pl.DataFrame, checks: di
     checks["in flight, sampled"] = {"mean": mean, "low": low, "high": high, "samples": int(counts.size)}
     error = standard_error(low, high, batches=batches)
     tolerance = max(LAW_TOLERANCE, RATE_SIGMAS * error / mean) if mean else float("inf")
-    number = system.value("throughput") * float((inside["done_s"] - inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
+    number = system.value("throughput") * float(difference(inside["done_s"], inside["intended_s"]).mean() or 0.0)  # type: ignore[arg-type]
     return [LawCheck("Little's law", "", "", (), mean, number, mean / number - 1, tolerance)]
 
 
@@ -205,6 +234,6 @@ def _own_s(folder: RunFolder, inside: pl.DataFrame, checks: dict[str, Any]) -> f
     good = succeeded(inside)
     if not {"kv", "messages"} & set(folder.manifest["load"]) or good.is_empty():
         return 0.0
-    own_s = float((good["done_s"] - good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]
+    own_s = float(difference(good["done_s"], good["end_s"]).mean() or 0.0)  # type: ignore[arg-type]
     checks["generator's own time, s"] = own_s
     return own_s

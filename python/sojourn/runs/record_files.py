@@ -46,9 +46,17 @@ def account(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _account(path: Path) -> dict[str, Any]:
-    with opened(path, AGAIN, MOST_LOG_BYTES, error=RunFolderError) as file:
-        rows = {"rows": footer(file)[0]} if path.suffix == ".parquet" else {}
+    rows = {"rows": row_count(path)} if path.suffix == ".parquet" else {}
     return {**rows, "bytes": path.stat().st_size, "sha256": digest(path)}
+
+
+def row_count(path: Path) -> int:
+    """Of a Parquet file, as its end has it. RunFolderError."""
+    with opened(path, AGAIN, MOST_LOG_BYTES, error=RunFolderError) as file:
+        try:
+            return int(footer(file)[0])
+        except ValueError as failed:
+            raise RunFolderError(str(failed), str(path), AGAIN) from None
 
 
 def digest(path: Path) -> str:
@@ -83,11 +91,10 @@ def record_parts(path: Path, wanted: Collection[str]) -> Iterator[pl.DataFrame]:
     return parquet_parts(path, columns, AGAIN, needed=needed, error=RunFolderError, wanted=wanted)
 
 
-def check_log(frame: pl.DataFrame, name: str, log: Path) -> pl.DataFrame:
-    """The rows of a log of a run that was cut off, if they have the columns that readers take. RunFolderError."""
+def check_log(schema: Mapping[str, pl.DataType], name: str, log: Path) -> None:
+    """Of the columns of a log: that they are those that readers take. RunFolderError."""
     columns, needed = COLUMNS[name]
-    check_columns(frame.schema, columns, needed, log, AGAIN, RunFolderError)
-    return frame
+    check_columns(schema, columns, needed, log, AGAIN, RunFolderError)
 
 
 def check_times(requests: pl.DataFrame, manifest: Manifest, path: Path) -> None:

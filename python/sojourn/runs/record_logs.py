@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,21 +34,56 @@ def read_log(path: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     Raises:
         RunFolderError: not a record log, or one of another version.
     """
+    with _opened(path) as log:
+        return pl.concat(log.parts(thin=False)), log.meta
+
+
+@dataclass(frozen=True)
+class _OpenLog:
+    """Of a log whose header was read: where its rows begin, of which types, how many are whole, and the weight of the last (1: of all)."""
+
+    file: IO[bytes]
+    kinds: np.dtype[np.void]
+    meta: dict[str, Any]
+    begin: int
+    count: int
+    last: int
+
+    @property
+    def schema(self) -> pl.Schema:
+        """Of all columns."""
+        return _columns(b"", self.kinds, self.kinds.names or ()).schema
+
+    def parts(self, wanted: Collection[str] | None = None, thin: bool = True) -> Iterator[pl.DataFrame]:
+        """The rows some at a time, thinned to the last weight, of the columns that are `wanted` and there; one part at least."""
+        every, before = self.last if thin else 1, 0
+        names = [name for name in self.kinds.names or () if wanted is None or name in wanted]
+        read = names if every == 1 else list(dict.fromkeys([*names, "weight"]))
+        if not self.count:
+            yield _columns(b"", self.kinds, names)
+        self.file.seek(self.begin)
+        while len(data := self.file.read(ROWS_AT_ONCE * self.kinds.itemsize)) >= self.kinds.itemsize:
+            part = _columns(data, self.kinds, read)
+            if every > 1:
+                part, before = _every(part, every, before)
+            yield part if part.columns == names else part.select(names)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_OpenLog]:
     with opened(path, "run the measurement again", MOST_LOG_BYTES, error=RunFolderError) as file:
         header = _header(path, file.readline(MOST_HEADER_BYTES))
-        parts = [_columns(b"", header["kinds"]), *_rows(file, header["kinds"])]
-    return pl.concat(parts), header.get("meta", {})
+        kinds, begin, last = header["kinds"], file.tell(), 1
+        count = (os.fstat(file.fileno()).st_size - begin) // kinds.itemsize
+        if "weight" in kinds.names and count:
+            file.seek(begin + (count - 1) * kinds.itemsize)
+            last = int(_columns(file.read(kinds.itemsize), kinds, ["weight"])["weight"][0])
+        yield _OpenLog(file, kinds, header.get("meta", {}), begin, count, last)
 
 
-def _rows(file: IO[bytes], kinds: np.dtype[np.void]) -> Iterator[pl.DataFrame]:
-    """The rows from here on, some at a time."""
-    while len(data := file.read(ROWS_AT_ONCE * kinds.itemsize)) >= kinds.itemsize:
-        yield _columns(data, kinds)
-
-
-def _columns(data: bytes, kinds: np.dtype[np.void]) -> pl.DataFrame:
+def _columns(data: bytes, kinds: np.dtype[np.void], names: Sequence[str]) -> pl.DataFrame:
     rows = np.frombuffer(data[: len(data) // kinds.itemsize * kinds.itemsize], dtype=kinds)
-    return pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name in kinds.names or ()})
+    return pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name in names})
 
 
 def _header(path: Path, line: bytes) -> dict[str, Any]:
@@ -68,15 +105,6 @@ def _header(path: Path, line: bytes) -> dict[str, Any]:
     return header
 
 
-def thinned(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """A systematic sample from rows whose `weight` grew while they were written (crates/record/src/row_sampling.rs): the rows of
-    requests 0, w, 2 w, … where w is the last weight; and w."""
-    if "weight" not in frame.columns or frame.is_empty():
-        return frame, 1
-    last = int(frame["weight"][-1])
-    return _every(frame, last, 0)[0], last
-
-
 def _every(frame: pl.DataFrame, last: int, before: int) -> tuple[pl.DataFrame, int]:
     """The rows of requests 0, w, 2 w, … of those that stand behind `before` requests, with w, the last weight; and how many requests then
     are before the next rows."""
@@ -87,40 +115,52 @@ def _every(frame: pl.DataFrame, last: int, before: int) -> tuple[pl.DataFrame, i
 
 
 def to_parquet(log: Path, path: Path) -> dict[str, Any]:
-    """Writes what `read_thinned` reads of `log` as Parquet, some rows at a time, whole or not at all; returns its `meta`.
+    """Writes what `log_parts` reads of `log` as Parquet, some rows at a time, whole or not at all; returns its `meta` as `log_meta` does.
 
     Raises:
         RunFolderError: as `read_log` does, and where it cannot be written.
     """
-    with opened(log, "run the measurement again", MOST_LOG_BYTES, error=RunFolderError) as file:
-        header = _header(log, file.readline(MOST_HEADER_BYTES))
-        kinds, begin = header["kinds"], file.tell()
-        count = (os.fstat(file.fileno()).st_size - begin) // kinds.itemsize
-        every, empty = 1, _columns(b"", kinds)
-        if "weight" in empty.columns and count:
-            file.seek(begin + (count - 1) * kinds.itemsize)
-            every = int(_columns(file.read(kinds.itemsize), kinds)["weight"][0])
-            file.seek(begin)
-
-        def parts() -> Iterator[pl.DataFrame]:
-            before = 0
-            for part in _rows(file, kinds):
-                if every > 1:
-                    part, before = _every(part, every, before)
-                yield part
-
-        if count <= ROWS_AT_ONCE:
-            write_parquet(pl.concat([empty, *parts()]), path)
+    with _opened(log) as found:
+        if found.count <= ROWS_AT_ONCE:
+            write_parquet(pl.concat(found.parts()), path)
         else:
-            _stream(empty.schema, parts, path)
-    return {"sample_every": every, **header.get("meta", {})}
+            _stream(found.schema, found.parts, path)
+        return _meta(found)
+
+
+def log_meta(log: Path) -> dict[str, Any]:
+    """The `meta` of a log, with the weight that its rows are thinned to as `sample_every`. Raises as `read_log` does."""
+    with _opened(log) as found:
+        return _meta(found)
+
+
+def log_rows(log: Path) -> int:
+    """How many whole rows it has, before they are thinned. Raises as `read_log` does."""
+    with _opened(log) as found:
+        return found.count
+
+
+def _meta(log: _OpenLog) -> dict[str, Any]:
+    return {"sample_every": log.last, **log.meta}
+
+
+def log_parts(
+    log: Path, wanted: Collection[str] | None = None, check: Callable[[pl.Schema], object] = lambda schema: None
+) -> Iterator[pl.DataFrame]:
+    """The rows of `log`, some at a time, one part at least, of the columns that are `wanted` and there. `check` is told the types of all
+    columns first.
+
+    Rows whose `weight` grew while they were written (crates/record/src/row_sampling.rs) are thinned to a systematic sample: the rows of
+    requests 0, w, 2 w, … where w is the last weight. Raises as `read_log` does."""
+    with _opened(log) as found:
+        check(found.schema)
+        yield from found.parts(wanted)
 
 
 def read_thinned(log: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The rows of `log`, thinned to one weight, and its `meta`, with the weight as `sample_every`. Raises as `read_log` does."""
-    frame, meta = read_log(log)
-    frame, every = thinned(frame)
-    return frame, {"sample_every": every, **meta}
+    """All that `log_parts` reads, and `log_meta`."""
+    with _opened(log) as found:
+        return pl.concat(found.parts()), _meta(found)
 
 
 def cannot_write(error: Exception, path: Path) -> RunFolderError:

@@ -5,8 +5,8 @@
     host.parquet      counters as read             app.parquet     what the service says of itself
     metrics.parquet   the Metrics made from these
 
-While a run is going on, records are append-only logs (`*.rec`, `host.ndjson`); `RunFolder.collect` turns them into Parquet. Of a run that
-was cut off they are read as they are: opening a folder and reading from it writes nothing.
+While a run is going on, records are append-only logs (`*.rec`, `host.ndjson`); `RunFolder.collect` turns them into Parquet. Before that,
+and of a run that was cut off, they are read as they are: opening a folder and reading from it writes nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -28,27 +28,21 @@ from sojourn.files.reading import MOST_JSON_BYTES, parse_json, read_text
 from sojourn.files.writing import write_whole
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.notebook import ShownInNotebook
-from sojourn.runs.host_samples import read_samples
 from sojourn.runs.manifest import DAMAGED, FORMAT, VERSION, Manifest, read_manifest
 from sojourn.runs.record_files import (
     TIMES,
     account,
     check_files,
-    check_log,
     check_metrics,
     check_times,
     read_records,
     record_parts,
+    row_count,
 )
-from sojourn.runs.record_logs import cannot_write, read_thinned, to_parquet, write_parquet
+from sojourn.runs.record_logs import cannot_write
+from sojourn.runs.unconverted_logs import UnconvertedLogs
 from sojourn.table import Metrics
 
-Log: TypeAlias = "tuple[str, Callable[[Path], tuple[pl.DataFrame, dict[str, Any]]]]"
-LOGS: dict[str, Log] = {
-    "requests": ("requests.rec", read_thinned),
-    "app": ("app.rec", read_thinned),
-    "host": ("host.ndjson", read_samples),
-}
 RECORDS = ("requests.rec", "requests.parquet", "metrics.parquet", "host.parquet")
 
 
@@ -62,7 +56,9 @@ class RunFolder(ShownInNotebook):
         self.manifest = manifest
         self._made: list[Path] = []
         self._to_check = False  # of a folder that this process has not made
-        self._in_logs: list[str] = []  # records of a run that was cut off, as they were written
+        self.answered: int | None = None  # rows in the window that succeeded, of a run that this process has judged
+        self._logs = UnconvertedLogs(path)
+        self._in_logs: list[str] = []  # records that are read from there
 
     @classmethod
     def create(cls, path: Path, what: dict[str, Any]) -> RunFolder:
@@ -113,10 +109,14 @@ class RunFolder(ShownInNotebook):
             folder.manifest.setdefault("reasons", []).append(
                 "the run was cut off; everything written until then is kept"
             )
-        folder._in_logs = [name for name in folder._logs() if not (path / f"{name}.parquet").exists()]
-        for name in folder._in_logs:
-            folder._note(name, folder._read_log(name)[1])
+        folder.read_logs()
         return folder
+
+    def read_logs(self) -> None:
+        """From now on reads records that are not yet Parquet from the logs, until `collect`. RunFolderError for what is no log."""
+        self._in_logs = [name for name in self._logs.names() if not (self.path / f"{name}.parquet").exists()]
+        for name in self._in_logs:
+            self._note(name, self._logs.meta(name))
 
     def complete(self) -> None:
         """Makes Parquet of what a cut-off run left, and writes what `open` found. RunFolderError where that cannot be written."""
@@ -126,6 +126,11 @@ class RunFolder(ShownInNotebook):
     def has(self, name: str) -> bool:
         """Whether there are records of that name; see `frame`."""
         return name in self._in_logs or (self.path / f"{name}.parquet").exists()
+
+    def rows(self, name: str) -> int:
+        """How many `parts` has at most."""
+        path = self.path / f"{name}.parquet"
+        return row_count(path) if path.exists() else self._logs.rows(name) if name in self._in_logs else 0
 
     def has_records(self) -> bool:
         """Whether anything was recorded of the load, or a worker left a complaint."""
@@ -158,24 +163,9 @@ class RunFolder(ShownInNotebook):
 
     def collect(self) -> None:
         """Turns the logs that are there into Parquet."""
-        for name in self._logs():
-            log, path = self.path / LOGS[name][0], self.path / f"{name}.parquet"
-            if log.suffix == ".rec":
-                meta = to_parquet(log, path)
-            else:
-                frame, meta = self._read_log(name)
-                write_parquet(frame, path)
-            self._note(name, meta)
-            log.unlink()
+        for name in self._logs.names():
+            self._note(name, self._logs.convert(name))
         self._in_logs = []
-
-    def _logs(self) -> list[str]:
-        """The names of the records that are there as logs; one that was cut off before its header holds none."""
-        return [name for name, (log, _) in LOGS.items() if (at := self.path / log).exists() and at.stat().st_size]
-
-    def _read_log(self, name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
-        log, read = LOGS[name]
-        return read(self.path / log)
 
     def _note(self, name: str, meta: dict[str, Any]) -> None:
         if name == "host":
@@ -202,17 +192,14 @@ class RunFolder(ShownInNotebook):
         path = self.path / f"{name}.parquet"
         if path.exists():
             yield from record_parts(path, wanted)
-        elif (held := self._held(name, wanted)) is not None:
-            yield held
+        elif name in self._in_logs:
+            yield from self._logs.parts(name, wanted)
 
     def _held(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame | None:
         path = self.path / f"{name}.parquet"
         if path.exists():
             return read_records(path, wanted)
-        if name not in self._in_logs:
-            return None
-        held = check_log(self._read_log(name)[0], name, self.path / LOGS[name][0])
-        return held if wanted is None else held.select(one for one in held.columns if one in wanted)
+        return pl.concat(self._logs.parts(name, wanted)) if name in self._in_logs else None
 
     def metrics(self) -> Metrics:
         """What `assess` made of the records. Raises as `check` does, and where there is none."""

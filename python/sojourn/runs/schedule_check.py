@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sojourn.runs.generator_lateness import CHANGE, LATE_REASON, MOST_LATENESS, SHARE
-from sojourn.runs.request_times import lateness_s, response_s, succeeded
+from sojourn.runs.request_times import DUE, ascending, lateness_s, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
 from sojourn.stats.quantiles import LATE
 from sojourn.table import Metrics
@@ -45,8 +45,7 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
     if good.is_empty() or folder.manifest["load"]["lanes"][0].get("closed"):
         return []
     own = (folder.manifest.get("generator") or {}).get("own_lateness") or {}
-    times = response_s(good)
-    figures = {"mean": times.mean(), "p99": times.quantile(0.99, "linear")}
+    figures = {"mean": response_s(good).mean(), "p99": ascending(good["end_s"], good[DUE]).quantile(0.99, "linear")}
     late_s = {figure: float(own.get(f"{figure}_s") or 0.0) for figure in figures}
     share = {f: min(late_s[f] / value, 1.0) if (value := float(figures[f] or 0.0)) else 0.0 for f in figures}  # type: ignore[arg-type]
     checks[SHARE] = share
@@ -58,7 +57,7 @@ def schedule(folder: RunFolder, inside: pl.DataFrame, window: tuple[float, float
         least_late_s = max(LEAST_LATENESS_S, SMALL * float(figures["p99"] or 0.0))  # type: ignore[arg-type]
         late = float((lateness_s(good) > least_late_s).mean() or 0.0)  # type: ignore[arg-type]
         checks[TOUCHED] = min(late * grown, 1.0)
-        least_s = float(times.quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
+        least_s = float(response_s(good).quantile(max(0.99 - checks[TOUCHED], 0.0), "linear") or 0.0)
         checks[CHANGE]["p99"] = 1 - least_s / float(figures["p99"] or 1.0)  # type: ignore[arg-type]
     if late_s["mean"] <= LEAST_LATENESS_S or checks[CHANGE]["mean"] <= MOST_LATENESS:
         return []
@@ -88,14 +87,17 @@ def _growth(good: pl.DataFrame) -> tuple[float, float]:
     alone = (ended[free] - began[free]) if free.sum() >= LEAST_ALONE else due[:0]
     del free
     most = max(1 - alone.mean() / (end - due).mean(), 0.0) if alone.size else 1.0
+    mean_s = (ended - began).mean()
     late = sent - due
     np.maximum(late, 0.0, out=late)
     bunched = np.zeros(len(late), bool)
-    np.greater(late[:-1], np.diff(due), out=bunched[:-1])  # the next was due before this one was sent
+    for at in range(0, len(late) - 1, AT_ONCE):  # the next was due before this one was sent
+        until = min(at + AT_ONCE, len(late) - 1)
+        np.greater(late[at:until], due[at + 1 : until + 1] - due[at:until], out=bunched[at:until])
     bunched[1:] |= bunched[:-1]
     if not bunched.any():
         return 1.0, most
-    queued = (ended - began).mean() / alone.mean() if alone.size else 1 / MOST_LATENESS
+    queued = mean_s / alone.mean() if alone.size else 1 / MOST_LATENESS
     return float(1 + (max(queued, 1.0) - 1) * late[bunched].sum() / late.sum()), most
 
 

@@ -106,9 +106,10 @@ def completed_per_s(folder: RunFolder) -> float:
     start_s, end_s = folder.manifest.get("window_s", (0.0, 0.0))
     if end_s <= start_s:
         return 0.0
-    parts = folder.parts("requests", ("intended_s", "failure"))
-    counted = (pl.col("intended_s").is_between(start_s, end_s), pl.col("failure") == 0)
-    good = sum(part.filter(*counted).height for part in parts)
+    if (good := folder.answered) is None:
+        parts = folder.parts("requests", ("intended_s", "failure"))
+        counted = (pl.col("intended_s").is_between(start_s, end_s), pl.col("failure") == 0)
+        good = sum(part.filter(*counted).height for part in parts)
     return good * folder.sample_every / float(end_s - start_s)
 
 

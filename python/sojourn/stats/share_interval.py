@@ -41,14 +41,16 @@ def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effec
 
 def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
     """Of observations in the order of time, each of which happened or did not."""
-    each = np.asarray(happened, float)
+    each = np.asarray(
+        happened
+    )  # of a million bytes, where they are true or false; as numbers they would be eight times as much
     return share_interval(float(each.sum()), len(each), level, design_effect(each, level))
 
 
 def design_effect(happened: ArrayLike, level: float = USUAL_LEVEL, of_every: int = 1) -> float:
     """`effect` of observations in the order of time, 1 to how many happened; 1 of too few. `of_every`: the observations are every n-th of
     those that the share is of, which come together n times as much."""
-    each = np.asarray(happened, float)
+    each = np.asarray(happened)
     count, size = float(each.sum()), len(each) // BATCHES
     if size < LEAST or not 0 < count < len(each):
         return 1.0

@@ -67,10 +67,10 @@ def mser(values: NDArray[np.float64], latest_share: float = LATEST_SHARE) -> int
     remaining = np.arange(batches.size, 0, -1)
     total = np.cumsum(batches[::-1])[::-1]
     squares = np.cumsum(batches[::-1] ** 2)[::-1]
-    spread = squares - total**2 / remaining
-    score = spread / remaining.astype(float) ** 2
-    candidates = score[: max(1, int(batches.size * latest_share))]
-    return int(np.argmin(candidates)) * BATCH
+    first = slice(max(1, int(batches.size * latest_share)))  # where it may cut
+    spread = squares[first] - total[first] ** 2 / remaining[first]
+    score = spread / remaining[first].astype(float) ** 2
+    return int(np.argmin(score)) * BATCH
 
 
 def steadiness(values: NDArray[np.float64]) -> StationarityTest:

@@ -10,8 +10,11 @@ import polars as pl
 import pytest
 
 from sojourn.runs import record_logs
+from sojourn.runs.assess_run import assess, conclude
 from sojourn.runs.request_times import in_window, request_times, response_s, succeeded
 from sojourn.runs.run_folder import RunFolder
+from sojourn.runs.watched_resources import completed_per_s
+from sojourn.stats.share_interval import clustered_share
 
 # number of a request in the order in which they ended, and the weight that its row was written with: of the first four each, then
 # every second, then every fourth
@@ -60,3 +63,66 @@ def test_times_are_in_order_of_when_requests_were_due(tmp_path: Path) -> None:
     inside = in_window(times, (2.0, 3.0))  # with both ends
     assert inside["sent_s"].to_list() == [2.1, 3.1]
     assert succeeded(inside)["intended_s"].to_list() == [3.0] and response_s(succeeded(inside)).to_list() == [0.5]
+
+
+COLUMNS = [
+    ["intended_s", "f8"], ["sent_s", "f8"], ["received_s", "f8"], ["done_s", "f8"], ["failure", "u1"], ["class", "u2"], ["weight", "u4"],
+]  # fmt: skip
+
+
+def ended_run(path: Path) -> RunFolder:
+    """As a generator leaves it: 4 000 requests a millisecond apart, written in the order of answers, every other one of which waits 2 ms
+    longer than the 1 ms of its neighbours."""
+    folder = RunFolder.create(path, {"load": {"lanes": [{"arrivals": {}}]}})
+    folder.manifest["generator"] = {"start_s": 0.0, "end_s": 4.0}
+    took = {number: 0.001 if number % 2 else 0.003 for number in range(4000)}
+    head = {"format": "sojourn-record", "version": 1, "columns": COLUMNS, "meta": {"classes": ["page"]}}
+    rows = [
+        (at / 1e3, at / 1e3, at / 1e3 + took[at], at / 1e3 + took[at], 0, 0, 1)
+        for at in sorted(took, key=lambda k: k / 1e3 + took[k])
+    ]
+    packed = b"".join(struct.pack("<ddddBHI", *row) for row in rows)
+    (path / "requests.rec").write_bytes(json.dumps(head).encode() + b"\n" + packed)
+    folder.manifest["status"] = "complete"
+    return folder
+
+
+@pytest.mark.parametrize("at_once", [999, 65_536])
+def test_a_run_that_has_ended_is_judged_from_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """What is by hand: of a window that begins at 0.5 s 3 500 requests, the mean of 1 and 3 ms."""
+    monkeypatch.setattr(record_logs, "ROWS_AT_ONCE", at_once)
+    folder = ended_run(tmp_path / "run")
+    conclude(folder)
+    assert not (folder.path / "requests.rec").exists()
+    assert folder.manifest["valid"], folder.manifest["reasons"]
+    assert folder.manifest["window_s"] == [0.5, 3.999] and folder.answered == 3500
+    metrics = RunFolder.open(folder.path).metrics()
+    assert metrics.value("response_time") == pytest.approx(0.002)
+    assert metrics.value("response_time_quantile", q=0.99) == pytest.approx(0.003)
+    assert completed_per_s(folder) == completed_per_s(RunFolder.open(folder.path)) == pytest.approx(3500 / 3.499)
+
+
+def test_it_says_the_same_as_one_whose_log_became_parquet_before(tmp_path: Path) -> None:
+    now, before = ended_run(tmp_path / "now" / "run"), ended_run(tmp_path / "before" / "run")
+    conclude(now)
+    before.collect()
+    assess(before)
+    before.save()
+    assert now.manifest == before.manifest
+    for name in ("requests.parquet", "metrics.parquet"):
+        assert (now.path / name).read_bytes() == (before.path / name).read_bytes()
+
+
+def test_a_class_that_is_missing_is_none_that_has_a_name(tmp_path: Path) -> None:
+    """And a share of what is true or false is that of ones and zeros."""
+    pl.DataFrame({
+        "intended_s": [2.0, 1.0], "sent_s": [2.0, 1.0], "received_s": [2.5, 1.5], "done_s": [2.5, 1.5], "failure": [0, 0],
+        "class": pl.Series([None, 1], dtype=pl.UInt16),
+    }).write_parquet(tmp_path / "requests.parquet")  # fmt: skip
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": "sojourn-run", "version": 1, "status": "complete"}))
+    times = request_times(RunFolder.open(tmp_path))
+    assert times is not None and times["class"].to_list() == [1, 65_535]
+    happened = [number % 7 == 0 for number in range(5000)]
+    assert clustered_share(happened) == clustered_share([float(one) for one in happened])
