@@ -80,6 +80,8 @@ def validate(
                 beside = {
                     "arrival_rate_per_s": came,
                     "predicted_at_asked_rate": asked[key]["value"] if key in asked else None,
+                    # arrivals at random are a little more or fewer than asked: a fitted run is no other configuration for that
+                    "in_validated_range": asked.get(key, row)["in_validated_range"],
                 }
                 rows.append({"run": run.name, **run.factors} | _row(key, row, measured, half) | beside)
     if not rows:

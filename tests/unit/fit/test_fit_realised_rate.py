@@ -70,6 +70,7 @@ def test_a_run_is_judged_at_the_rate_that_came() -> None:
     row = fitted.validate(FitRuns([asked])).filter(metric="response_time").row(0, named=True)
     assert (row["arrival_rate_per_s"], row["predicted"]) == (90.0, pytest.approx(0.1, rel=1e-3))
     assert row["predicted_at_asked_rate"] == pytest.approx(1 / 15, rel=1e-3) and abs(row["error"]) < 1e-3
+    assert row["in_validated_range"]  # 85 lies among 20 to 88, though 90 does not
     text = at_asked_rates(fitted.validate(FitRuns([asked])))
     assert "5.9" in text and "33.3" in text  # 90/85 - 1, 10/15 - 1
     assert (
