@@ -24,7 +24,7 @@ def test_a_page_comes_through_both_guests() -> None:
     with (
         bulletin_cluster(0.001, 1) as cluster,
         GuestTiers.started(
-            "tcg", cluster, {"front": [0], "database": [0]}, cpus=1, memory_mib=(384, 768), port=None, workers=4, pool=4,
+            guest_parts(), "tcg", cluster, {"front": [0], "database": [0]}, cpus=1, memory_mib=(384, 768), port=None, workers=4, pool=4,
             page_work_s=0.0, settings={}, interval_s=0.1,
         ) as tiers,
     ):  # fmt: skip

@@ -18,12 +18,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
-from sojourn.lab import SlowDisk, guest_kind, guest_parts, why_not_namespaces
+from sojourn.lab import GuestParts, SlowDisk, why_not_namespaces
 from sojourn.lab import cores as all_cores
 from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Factor, Point, System, Value
+from sojourn_cases.common.guest_kernel import parts_of, way_of
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board import BulletinLoad
@@ -46,12 +47,14 @@ class BulletinGuestOptions(BaseModel):
     the application; the next one for a second pair of guests. `network`:
     of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
     `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk of the host (as root), for
-    the disk of the database's guest."""
+    the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bulletin-guests"] = "bulletin-guests"
     guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    kernel: str | None = None
+    modules: str | None = None
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     memory_mib: int = Field(default=384, ge=256, le=65_536)
     database_memory_mib: int = Field(default=768, ge=512, le=65_536)
@@ -129,8 +132,8 @@ class BulletinGuestSystem(System):
         Raises:
             LabError: no such guest, or PostgreSQL is not installed.
         """
-        parts = guest_parts()
-        way = guest_kind(parts) if self.options.guest == "auto" else self.options.guest
+        parts = parts_of(self.options, self.base_folder)
+        way = way_of(self.options, parts)
         parts.check(way)
         programs(runs_as(), "a study without guests")
         with (
@@ -138,7 +141,7 @@ class BulletinGuestSystem(System):
             database_disk.opened(self.options.disk, None) as disk,
             ExitStack() as stack,
         ):
-            yield BulletinGuestSession(self, way, cluster, stack, disk)
+            yield BulletinGuestSession(self, parts, way, cluster, stack, disk)
 
 
 def host_cores(placement: str, cpus: int, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -152,6 +155,7 @@ class BulletinGuestSession:
     """Runs points, each on guests of its configuration."""
 
     system: BulletinGuestSystem
+    parts: GuestParts
     way: str
     cluster: BulletinCluster
     _stack: ExitStack
@@ -188,7 +192,7 @@ class BulletinGuestSession:
         client = [core for core in available if core not in used] or available[-1:]
         about = {
             "lab": {
-                "kind": "guests", "way": self.way, "host_cores": {name: list(own) for name, own in placed.items()},
+                "kind": "guests", "way": self.way, "kernel": tiers.kernel, "host_cores": {name: list(own) for name, own in placed.items()},
                 "guest_cores": {name: list(cores_of(name, cpus)) for name in GUESTS}, "client_cores": client,
                 "network": "lab" if tiers.network else "user",
             },
@@ -229,7 +233,7 @@ class BulletinGuestSession:
     ) -> AbstractContextManager[GuestTiers]:
         o = self.system.options
         return GuestTiers.started(
-            self.way, self.cluster, placed, cpus=int(wanted["cpus"]), memory_mib=(o.memory_mib, o.database_memory_mib),
+            self.parts, self.way, self.cluster, placed, cpus=int(wanted["cpus"]), memory_mib=(o.memory_mib, o.database_memory_mib),
             port=None if self.system.in_lab else o.port + len(self._pairs), workers=int(wanted["workers"]), pool=int(wanted["pool"]),
             page_work_s=float(wanted["page_work_s"]), settings=o.database_settings, interval_s=self.system.load.every_s,
             disk=written.disk if written else None, database_cpus=written.cpus if written else (),

@@ -17,10 +17,10 @@ from sojourn.lab import (
     LINK,
     LISTENS,
     GuestDisk,
+    GuestParts,
     GuestSamples,
     GuestShape,
     GuestWorker,
-    guest_parts,
     guest_worker,
     merge_guests,
 )
@@ -47,6 +47,7 @@ class GuestTiers:
     @contextmanager
     def started(
         cls,
+        parts: GuestParts,
         way: str,
         cluster: BulletinCluster,
         placed: Mapping[str, Sequence[int]],
@@ -68,7 +69,7 @@ class GuestTiers:
         Raises:
             LabError: a guest cannot be had, or did not become ready.
         """
-        parts, database = guest_parts(), guest_database(cluster, LINKED[DATABASE], pool, settings, disk, database_cpus)
+        database = guest_database(cluster, LINKED[DATABASE], pool, settings, disk, database_cpus)
         last = cpus - 1  # takes the interrupts of the link, where there are several
         with guest_worker(
             parts, way, GuestShape(cpus, memory_mib[1], (), disks=(disk,) if disk else (), link=LISTENS), DATABASE_CALL, database.config,
@@ -89,6 +90,11 @@ class GuestTiers:
                 cores=placed[FRONT], interrupt_cores=[0, last], setup=_linked(1, FRONT), real_time=False, interval_s=interval_s,
             ) as front:  # fmt: skip
                 yield cls({FRONT: front, DATABASE: behind}, cpus, port)
+
+    @property
+    def kernel(self) -> str:
+        """Its version, of both guests."""
+        return self.guests[FRONT].guest.kernel
 
     @property
     def network(self) -> str | None:

@@ -1,8 +1,9 @@
 """Two guests for the storage study: a client, and a server whose kernel exports a file system to it by NFS over a link of their own.
 
 Each has a disk of its own (virtio-blk) with the same ext4 file system, whose one file is of bytes at random. The client mounts its own disk
-and the server's export. There is no mountd: NFSv4 needs none, and what the server's kernel would ask of it (whose address that is,
-what is exported to whom, and which folder a file handle is of) is written into the kernel's caches before anybody asks
+and the server's export, and on the path iscsi a second disk of the server (iscsi_guests.py). There is no mountd: NFSv4 needs none, and
+what the server's kernel would ask of it (whose address that is, what is exported to whom, and which folder a file handle is of) is
+written into the kernel's caches before anybody asks
 (Documentation/filesystems/nfs/rpc-cache.rst; fs/nfsd/export.c has the fields).
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +29,12 @@ from sojourn.lab import (
     stale_folders,
 )
 from sojourn_cases.common.ext4_image import MAKER, MAKER_PACKAGE, SEARCHED, ext4_image
+from sojourn_cases.storage import iscsi_guests
+from sojourn_cases.storage.iscsi_guests import ISCSI
 
 ANSWERS = "sojourn_cases.storage.storage_in_guest:answer"
 LOCAL, NFS = "local", "nfs"
+PATHS = (LOCAL, NFS)  # by default; ISCSI needs a program
 FILE = "data"
 SERVER_ADDRESS, CLIENT_ADDRESS = "10.0.9.1", "10.0.9.2"
 EXPORT, PORT = "/export", 2049
@@ -58,21 +62,31 @@ class GuestPair:
         return f"file:/{path}/{FILE}"
 
 
-def lacking(parts: GuestParts, way: str) -> str:
+def lacking(parts: GuestParts, way: str, paths: Collection[str] = PATHS) -> str:
     """What this machine has not for them, with the packages that have it; empty where nothing is missing."""
     packages = parts.missing(way)
     found = [f"no {package}" for package in packages]
-    if not packages and (modules := lacking_modules(parts, sorted({*MODULES["client"], *MODULES["server"]}))):
+    if not packages and (
+        modules := lacking_modules(parts, sorted({*_modules("client", paths), *_modules("server", paths)}))
+    ):
         found.append(f"the kernel of guests has no {', '.join(modules)}")
         packages.append(KERNEL_PACKAGE)
     if shutil.which(MAKER, path=SEARCHED) is None:
         found.append(f"no {MAKER}")
         packages.append(MAKER_PACKAGE)
+    if ISCSI in paths and iscsi_guests.login_program() is None:
+        found.append(f"no {iscsi_guests.LOGIN}")
+        packages.append(iscsi_guests.LOGIN_PACKAGE)
     return f"{'; '.join(found)}; run: apt-get install --no-install-recommends {' '.join(packages)}" if found else ""
 
 
-def server_setup(mtu: int) -> str:
-    """What the server's shell does: its end of the link, its disk, and the export of that to the client alone, by NFSv4."""
+def _modules(side: str, paths: Collection[str]) -> tuple[str, ...]:
+    return (*MODULES[side], *(iscsi_guests.MODULES[side] if ISCSI in paths else ()))
+
+
+def server_setup(mtu: int, paths: Collection[str] = PATHS) -> str:
+    """What the server's shell does: its end of the link, its disk, and the export of that to the client alone, by NFSv4; with the path
+    iscsi its second disk, too, by iSCSI."""
     caches = {
         "auth.unix.ip": f"nfsd {CLIENT_ADDRESS} {NEVER} client",
         "nfsd.export": f"client {EXPORT} {NEVER} {EXPORT_FLAGS} 65534 65534 0",
@@ -89,6 +103,7 @@ def server_setup(mtu: int) -> str:
         f"echo 'tcp {PORT}' > /proc/fs/nfsd/portlist",
         "echo 4 > /proc/fs/nfsd/threads",
         "echo Y > /proc/fs/nfsd/v4_end_grace",
+        *(iscsi_guests.target_setup(SERVER_ADDRESS) if ISCSI in paths else ()),
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -108,20 +123,21 @@ def _disk_and_link(address: str, mtu: int, folder: str) -> list[str]:
 
 @contextmanager
 def guest_pair(
-    parts: GuestParts, way: str, disks: Path, *, memory_mib: int, mtu: int, cores: list[int]
-) -> Iterator[GuestPair]:
+    parts: GuestParts, way: str, disks: Path, *, memory_mib: int, mtu: int, cores: list[int],
+    paths: Collection[str] = PATHS,
+) -> Iterator[GuestPair]:  # fmt: skip
     """Both guests, of the disks in the folder `disks`. The client's processor has the first of the host's `cores` for itself; the server's
     and all that QEMU does for both have the others.
 
     Raises:
-        LabError: packages are missing, one does not boot, or the export cannot be mounted.
+        LabError: packages are missing, one does not boot, or the export or the disk cannot be mounted.
     """
-    if found := lacking(parts, way):
+    if found := lacking(parts, way, paths):
         what, _, remedy = found.rpartition("; ")
-        raise LabError(what, "guests with NFS", remedy)
+        raise LabError(what, "guests with storage", remedy)
     first, rest = cores[:1], cores[1:] or cores
     common = {"interrupt_cores": (), "other_cores": rest, "answers": ANSWERS, "interval_s": COLLECTS_S}
-    shape = GuestShape(1, memory_mib, (), disks=(str(disks / "server"),), link=LISTENS)
+    shape = GuestShape(1, memory_mib, (), disks=_server_disks(disks, paths), link=LISTENS)
     with guest_worker(
         parts,
         way,
@@ -129,8 +145,8 @@ def guest_pair(
         None,
         {},
         cores=rest[:1],
-        setup=server_setup(mtu),
-        modules=MODULES["server"],
+        setup=server_setup(mtu, paths),
+        modules=_modules("server", paths),
         **common,  # type: ignore[arg-type]
     ) as server:
         link = str(server.guest.console.parent / LINK)
@@ -143,16 +159,39 @@ def guest_pair(
             {},
             cores=first,
             setup=client_setup(mtu),
-            modules=MODULES["client"],
+            modules=_modules("client", paths),
+            more_files=iscsi_guests.login_files() if ISCSI in paths else None,
             **common,  # type: ignore[arg-type]
         ) as client:
-            try:
-                client.do({"mount": [f"{SERVER_ADDRESS}:/", f"/{NFS}", "nfs4", OPTIONS]}, MOUNT_LIMIT_S)
-            except LabError as error:
-                raise LabError(
-                    f"{error.value}; the server said: {_last(server)}", "NFS between guests", error.remedy
-                ) from None
+            _mounted(client, server, paths)
             yield GuestPair(client, server)
+
+
+def _mounted(client: GuestWorker, server: GuestWorker, paths: Collection[str]) -> None:
+    orders: dict[str, dict[str, list[str]]] = {}
+    if NFS in paths:
+        orders["NFS"] = {"mount": [f"{SERVER_ADDRESS}:/", f"/{NFS}", "nfs4", OPTIONS]}
+    if ISCSI in paths:
+        orders["iSCSI"] = {
+            "attach": iscsi_guests.login_words(SERVER_ADDRESS),
+            "mount": [iscsi_guests.CLIENTS_DISK, f"/{ISCSI}", "ext4", ""],
+        }
+    for name, order in orders.items():
+        try:
+            client.do(order, MOUNT_LIMIT_S)
+        except LabError as error:
+            raise LabError(
+                f"{error.value}; the server said: {_last(server)}", f"{name} between guests", error.remedy
+            ) from None
+
+
+def _server_disks(disks: Path, paths: Collection[str]) -> tuple[str, ...]:
+    return tuple(str(disks / name) for name in disk_names(paths) if name != "client")
+
+
+def disk_names(paths: Collection[str]) -> tuple[str, ...]:
+    """Of the disks of both guests: that of the client, that which the server exports, that which it gives out by iSCSI."""
+    return ("client", "server", *(["target"] if ISCSI in paths else []))
 
 
 def _last(worker: GuestWorker, lines: int = 3) -> str:
@@ -160,9 +199,9 @@ def _last(worker: GuestWorker, lines: int = 3) -> str:
 
 
 @contextmanager
-def guest_disks(folder: Path, size_bytes: int) -> Iterator[Path]:
-    """A folder below `folder` with the disks `client` and `server`: ext4 with one file of `size_bytes` at random; gone at the end, as are
-    those of killed starts.
+def guest_disks(folder: Path, size_bytes: int, paths: Collection[str] = PATHS) -> Iterator[Path]:
+    """A folder below `folder` with the disks of both guests (`disk_names`): ext4 with one file of `size_bytes` at random; gone at the end,
+    as are those of killed starts.
 
     Raises:
         LabError: no such folder, no room, no O_DIRECT, or mkfs fails.
@@ -170,8 +209,9 @@ def guest_disks(folder: Path, size_bytes: int) -> Iterator[Path]:
     for stale in stale_folders(PREFIX, [str(folder)]):
         shutil.rmtree(stale, ignore_errors=True)
     made: Path | None = None
+    names = disk_names(paths)
     try:
-        free, wanted = shutil.disk_usage(folder).free, 3 * size_bytes + 4 * ROOM_BYTES
+        free, wanted = shutil.disk_usage(folder).free, (len(names) + 1) * size_bytes + 2 * len(names) * ROOM_BYTES
         if free < wanted:
             raise LabError(
                 f"{free >> 20} MiB are free",
@@ -179,7 +219,7 @@ def guest_disks(folder: Path, size_bytes: int) -> Iterator[Path]:
                 f"give a smaller size (now {wanted >> 20} MiB), or another folder",
             )
         made = make_owned_folder(PREFIX, str(folder))
-        _make_disks(made, size_bytes)
+        _make_disks(made, size_bytes, names)
     except OSError as error:
         _remove(made)
         raise LabError(
@@ -199,17 +239,18 @@ def _remove(made: Path | None) -> None:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _make_disks(made: Path, size_bytes: int) -> None:
+def _make_disks(made: Path, size_bytes: int, names: Sequence[str]) -> None:
     content = made / "content"
     content.mkdir()
     with open(content / FILE, "wb") as out:
         for start in range(0, size_bytes, CHUNK_BYTES):
             out.write(os.urandom(min(CHUNK_BYTES, size_bytes - start)))
-    client = made / "client"
-    ext4_image(content, client, size_bytes + ROOM_BYTES, "give another folder")
+    first, *others = [made / name for name in names]
+    ext4_image(content, first, size_bytes + ROOM_BYTES, "give another folder")
     shutil.rmtree(content)
-    shutil.copyfile(client, made / "server")
-    for disk in (client, made / "server"):
+    for disk in others:
+        shutil.copyfile(first, disk)
+    for disk in (first, *others):
         file = os.open(disk, os.O_RDWR | os.O_DIRECT)
         try:
             os.fsync(file)

@@ -1,4 +1,4 @@
-"""Storage paths in guests, as a system of studies: a virtual disk (virtio-blk), and the same file system of another guest by NFS.
+"""Storage paths in guests, as a system of studies: a virtual disk (virtio-blk), and the same of another guest by NFS or by iSCSI.
 
 Both guests are booted once and stay for all runs. The load is ours and runs in the client, whose CPU time is told by guest and hypervisor
 (guest_cpu.py); the server's is told apart. As in storage_system.py a run is a pulse, and one at zero IOPS is the same without a load.
@@ -20,14 +20,15 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import LabError
-from sojourn.lab import cores, guest_kind, guest_parts
+from sojourn.lab import cores
 from sojourn.load import block_load
 from sojourn.measure import ResidualMeter, RunEnvironment, execute, machine, residual_meter
 from sojourn.runs import PULSE, SERIES_LOAD, MeasuredResource, RunFolder, add_resources, read_log, write_parquet
 from sojourn.study import Factor, Point, System, Value, all_factors
 from sojourn.units import byte_count
+from sojourn_cases.common.guest_kernel import parts_of, way_of
 from sojourn_cases.storage.guest_cpu import PairReader, guest_cpu, told
-from sojourn_cases.storage.nfs_guests import LOCAL, NFS, GuestPair, guest_disks, guest_pair, lacking
+from sojourn_cases.storage.nfs_guests import GuestPair, guest_disks, guest_pair, lacking
 from sojourn_cases.storage.storage_factors import storage_factors
 from sojourn_cases.storage.storage_system import FOREIGN, VERDICTS, StorageLoad, assessed, disturbances
 from sojourn_cases.storage.window_cpu import WindowCpu
@@ -42,12 +43,16 @@ TIMES = ("intended_s", "sent_s", "received_s", "done_s")
 
 class StorageGuestsOptions(BaseModel):
     """`[system]` of kind `storage-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `folder`: where the disks
-    of both guests are made, with a file of `size` each, removed at the end. `mtu`: of the link between the guests, bytes."""
+    of both guests are made, with a file of `size` each, removed at the end. `mtu`: of the link between the guests, bytes.
+    `paths`: local, nfs and, where open-iscsi is installed, iscsi. `kernel`, `modules`: of both guests, in place of the installed one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["storage-guests"] = "storage-guests"
     guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    kernel: str | None = None
+    modules: str | None = None
+    paths: list[Literal["local", "nfs", "iscsi"]] = Field(default=["local", "nfs"], min_length=1)
     folder: str = "/var/tmp"
     size: str = "128Mi"
     memory_mib: int = Field(default=384, ge=256, le=65_536)
@@ -61,27 +66,28 @@ class StorageGuestsLoad(StorageLoad):
 
 
 class StorageGuests(System):
-    """A disk of a guest, and NFS between two guests."""
+    """A disk of a guest, and NFS or iSCSI between two guests."""
 
     options_type: ClassVar[type[BaseModel]] = StorageGuestsOptions
     load_type: ClassVar[type[BaseModel]] = StorageGuestsLoad
     alone: ClassVar[bool] = True
 
     def __init__(self, options: StorageGuestsOptions, load: StorageGuestsLoad, folder: Path) -> None:
-        self.options, self.load = options, load
+        self.options, self.load, self.study_folder = options, load, folder
         self.folder = folder / options.folder
         self.size_bytes = int(byte_count(options.size, "[system] size"))
 
     @property
     def factors(self) -> dict[str, Factor]:
-        return storage_factors((LOCAL, NFS))
+        return storage_factors(self.options.paths)
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         return all_factors(self.factors, given, place)
 
     def why_not(self, factors: Mapping[str, Value]) -> str:
         """Why this machine cannot run a point; empty where it can."""
-        return lacking(guest_parts(), "tcg" if self.options.guest == "auto" else self.options.guest)
+        o = self.options
+        return lacking(parts_of(o, self.study_folder), "tcg" if o.guest == "auto" else o.guest, o.paths)
 
     @property
     def resources(self) -> dict[str, MeasuredResource | None]:
@@ -98,12 +104,15 @@ class StorageGuests(System):
         Raises:
             LabError: packages are missing, no room, or a guest does not boot.
         """
-        parts, o = guest_parts(), self.options
-        way = guest_kind(parts) if o.guest == "auto" else o.guest
+        o = self.options
+        parts = parts_of(o, self.study_folder)
+        way = way_of(o, parts)
         numbers = [core.number for core in cores()]
         with ExitStack() as stack:
-            disks = stack.enter_context(guest_disks(self.folder, self.size_bytes))
-            pair = stack.enter_context(guest_pair(parts, way, disks, memory_mib=o.memory_mib, mtu=o.mtu, cores=numbers))
+            disks = stack.enter_context(guest_disks(self.folder, self.size_bytes, o.paths))
+            pair = stack.enter_context(
+                guest_pair(parts, way, disks, memory_mib=o.memory_mib, mtu=o.mtu, cores=numbers, paths=o.paths)
+            )
             meter, why = None, ""
             try:
                 meter = stack.enter_context(residual_meter())
@@ -137,7 +146,7 @@ class StorageGuestsSession:
         about = {
             SERIES_LOAD: conditions["load"], "conditions": conditions["conditions"],
             "lab": {
-                "kind": "guests", "way": self.way, "link": "unix stream socket",
+                "kind": "guests", "way": self.way, "kernel": self.pair.client.guest.kernel, "link": "unix stream socket",
                 "host_cores": {name: list(one.cores) for name, one in guests.items()},
                 "real_time": real_time,
             },

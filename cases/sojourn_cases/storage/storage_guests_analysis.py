@@ -6,9 +6,9 @@ hypervisor's part alone; its figures stand beside ours (`PUBLISHED_US`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -32,19 +32,26 @@ OPTIONS = {"section"}
 CLIENT = {"guest_cores": "guest", "hypervisor_cores": "hypervisor", "cpu_cores": "sum"}
 # the server's virtual CPU shares its core with other threads, and waits while it counts as busy: its sum alone is told
 SERVER = {"server_vm_cores": "server's virtual machine", "machine_cores": "whole machine"}
-ONE_SIDED = {"server's virtual machine"}  # it works for NFS alone: a ratio to nothing says nothing
+ONE_SIDED = {"server's virtual machine"}  # it does nothing for the path local: a ratio to nothing says nothing
 # the fifth source document, step 5 and equation 1: of the hypervisor, writes
 PUBLISHED_US, PUBLISHED_RATIO = {"Fibre Channel": 41.0, "NFS": 81.0}, 1.96
 STOLEN = 0.1  # of the guest's busy time: above it, what the guest counts as busy is not what it ran
 
+Ratio: TypeAlias = tuple[float, float, float] | None
+
 
 @dataclass(frozen=True)
 class PartOfCost:
-    """CPU per I/O of one part on each path, and NFS over local with its interval (None: not known)."""
+    """CPU per I/O of one part on each path; `ratios`: of each other path to local, with its interval (None: not known)."""
 
     name: str
     by_path: Mapping[str, CpuCostPerIo]
-    ratio: tuple[float, float, float] | None
+    ratios: Mapping[str, Ratio]
+
+    @property
+    def ratio(self) -> Ratio:
+        """NFS to local."""
+        return self.ratios.get(NFS)
 
 
 def parts_of_cost(runs: pl.DataFrame, columns: Mapping[str, str] | None = None) -> list[PartOfCost]:
@@ -53,20 +60,21 @@ def parts_of_cost(runs: pl.DataFrame, columns: Mapping[str, str] | None = None) 
     for column, name in (columns or {**CLIENT, **SERVER}).items():
         if column in runs.columns:
             costs = cost_per_io(runs.with_columns(cpu_cores=pl.col(column)))
-            found.append(
-                PartOfCost(name, {one.path: one for one in costs}, None if name in ONE_SIDED else nfs_over_local(costs))
-            )
+            by_path = {one.path: one for one in costs}
+            others = [path for path in by_path if path != LOCAL]
+            ratios = {path: None if name in ONE_SIDED else over_local(by_path, path) for path in others}
+            found.append(PartOfCost(name, by_path, ratios))
     return found
 
 
-def nfs_over_local(costs: Sequence[CpuCostPerIo]) -> tuple[float, float, float] | None:
-    """The ratio with its interval, which is below 1 where NFS is the cheaper one; None where it is not known, as in `cost_ratio`."""
-    found = cost_ratio(costs)
-    seconds = {one.path: one.seconds for one in costs}
-    if found is None or set(seconds) != {LOCAL, NFS}:
+def over_local(by_path: Mapping[str, CpuCostPerIo], path: str) -> Ratio:
+    """The ratio with its interval, which is below 1 where `path` is the cheaper one; None where it is not known, as in `cost_ratio`."""
+    pair = [by_path[name] for name in (LOCAL, path) if name in by_path]
+    found = cost_ratio(pair)
+    if found is None:
         return None
     ratio, low, high = found
-    return found if seconds[NFS] >= seconds[LOCAL] else (1 / ratio, 1 / high, 1 / low)
+    return found if pair[1].seconds >= pair[0].seconds else (1 / ratio, 1 / high, 1 / low)
 
 
 def storage_guests_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
@@ -89,7 +97,10 @@ def storage_guests_analysis(found: StudyFindings, plan: CheckedStudy, options: M
     lines = [*cost_lines(parts), *latency_lines(loaded(design)), *marked_lines(design, found.folder)]
     sections = [Section("CPU per I/O, by guest and hypervisor", "", (cost_table(parts), *cpu_figures(design)))]
     lines += explained_lines(design)
-    sections += [*effect_sections(design, lines)]
+    if loaded(design)["path"].n_unique() > 2:
+        lines.append("no effects: they are those of two paths")
+    else:
+        sections += [*effect_sections(design, lines)]
     warn = False
     if stolen := stolen_line(design):
         warn = True
@@ -107,25 +118,33 @@ def cost_lines(parts: list[PartOfCost]) -> Iterator[str]:
     server = [part for part in parts if part.name in SERVER.values()]
     for path in paths:
         yield f"{path}, us of CPU an I/O: {_by_part(client, path)}; beside it {_by_part(server, path)}"
-    told = [f"{part.name} {_ratio(part)}" for part in client]
     published = " and ".join(f"{us:g} us" for us in PUBLISHED_US.values())
-    yield f"ratio of the paths, nfs to local: {', '.join(told)}; in the document {PUBLISHED_RATIO} ({published} of its hypervisor)"
+    for path in client[0].ratios if client else ():
+        told = ", ".join(f"{part.name} {_ratio(part.ratios[path])}" for part in client)
+        beside = f"; in the document {PUBLISHED_RATIO} ({published} of its hypervisor)" if path == NFS else ""
+        yield f"ratio of the paths, {path} to local: {told}{beside}"
 
 
 def _by_part(parts: list[PartOfCost], path: str) -> str:
     return ", ".join(f"{part.name} {us_per_io(part.by_path[path])}" for part in parts)
 
 
-def _ratio(part: PartOfCost) -> str:
-    return "not known" if part.ratio is None else "{:.2f} ({:.2f} to {:.2f})".format(*part.ratio)
+def _ratio(ratio: Ratio) -> str:
+    return "not known" if ratio is None else "{:.2f} ({:.2f} to {:.2f})".format(*ratio)
 
 
 def cost_table(parts: list[PartOfCost]) -> Table:
     """A row a part; half-widths of 95 % intervals beside."""
     paths = sorted({path for part in parts for path in part.by_path})
-    columns = ("part", *(f"{path}, us per I/O" for path in paths), "nfs to local", "low", "high")
+    others = list(parts[0].ratios) if parts else []
+    ratios = [(f"{path} to local", f"{path} low", f"{path} high") for path in others]
+    columns = ("part", *(f"{path}, us per I/O" for path in paths), *(name for three in ratios for name in three))
     rows = [
-        (part.name, *(us_per_io(part.by_path[path]) for path in paths), *(part.ratio or (None, None, None)))
+        (
+            part.name,
+            *(us_per_io(part.by_path[path]) for path in paths),
+            *(value for path in others for value in part.ratios[path] or (None, None, None)),
+        )
         for part in parts
     ]
     note = (
@@ -138,7 +157,7 @@ def cost_table(parts: list[PartOfCost]) -> Table:
 
 
 def explained_lines(runs: pl.DataFrame) -> Iterator[str]:
-    """Which share of the variation of CPU per I/O the path explains, by part; nothing where the design has gaps."""
+    """Which share of the variation of CPU per I/O the path explains, by part; nothing where the design has gaps, or more than two paths."""
     told = []
     for column, name in CLIENT.items():
         try:

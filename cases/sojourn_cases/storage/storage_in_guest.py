@@ -11,6 +11,7 @@ import ctypes
 import os
 import re
 import shutil
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -19,18 +20,23 @@ from typing import Any
 from sojourn.lab import load_blocks
 
 IDLE = re.compile(r"\.(?:idle|iowait)_sleeptime\s*:\s*(\d+) nsecs")
+ATTACH_LIMIT_S, LOOK_S = 60.0, 0.05
+NOATIME = 1024  # MS_NOATIME of mount(2): a read of a file is no write
 OUT, RECORDS = Path("/tmp/load"), "requests.rec"
 Answer = dict[str, Any]
 
 
 def answer(order: Answer) -> Answer:
-    """`mount` [source, folder, type, options] mounts it; `window` [start_s, end_s] (of this guest's clock) reads the CPU there, with the
-    configuration `load` of a load, or without (null). `forget`: what files of this guest have in memory is forgotten first.
+    """`mount` [source, folder, type, options] mounts it; before that, `attach`, a command, makes its source appear. `window`
+    [start_s, end_s] (of this guest's clock) reads the CPU there, with the configuration `load` of a load, or without (null). `forget`:
+    what files of this guest have in memory is forgotten first.
 
     Raises:
         OSError, RuntimeError: it cannot be done.
     """
     if "mount" in order:
+        if "attach" in order:
+            attach(order["attach"], Path(order["mount"][0]))
         mount(*order["mount"])
         return {}
     if order.get("forget"):
@@ -39,11 +45,27 @@ def answer(order: Answer) -> Answer:
     return window(start_s, end_s, order["load"])
 
 
+def attach(command: list[str], device: Path, limit_s: float = ATTACH_LIMIT_S) -> None:
+    """Runs a command that makes `device` appear; RuntimeError where it fails, or the device is not there in time."""
+    end_s = time.monotonic() + limit_s
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{command[0]} did not end within {limit_s:g} s") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {''.join(said)}")
+    while not device.exists():
+        if time.monotonic() > end_s:
+            raise RuntimeError(f"no {device} within {limit_s:g} s")
+        time.sleep(LOOK_S)
+
+
 def mount(source: str, folder: str, kind: str, options: str) -> None:
     """mount(2); OSError for what it complains of."""
     Path(folder).mkdir(exist_ok=True)
     library = ctypes.CDLL(None, use_errno=True)
-    if library.mount(source.encode(), folder.encode(), kind.encode(), 0, options.encode()):
+    if library.mount(source.encode(), folder.encode(), kind.encode(), NOATIME, options.encode()):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), f"{source} on {folder}")
 

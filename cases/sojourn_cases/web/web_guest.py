@@ -18,11 +18,10 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.lab import (
+    GuestParts,
     GuestShape,
     GuestWorker,
     cores,
-    guest_kind,
-    guest_parts,
     guest_worker,
     merge_samples,
     ticks_busy,
@@ -31,6 +30,7 @@ from sojourn.lab import (
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, System, Value
+from sojourn_cases.common.guest_kernel import parts_of, way_of
 from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups, loads_by_nic
 
 CALL = "sojourn_cases.worker_kinds:web"
@@ -43,12 +43,15 @@ KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
 class WebGuestOptions(BaseModel):
     """`[system]` of kind `web-guest`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for the
     first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `offloads`: the NICs split
-    answers into packets and sum these; without, the guest does."""
+    answers into packets and sum these; without, the guest does. `kernel`, `modules`: of the guest, in place of
+    the installed one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["web-guest"] = "web-guest"
     guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    kernel: str | None = None
+    modules: str | None = None
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     offloads: bool = True
     memory_mib: int = Field(default=384, ge=256, le=65_536)
@@ -73,7 +76,7 @@ class WebGuestSystem(System):
     alone: ClassVar[bool] = True
 
     def __init__(self, options: WebGuestOptions, load: WebGuestLoad, folder: Path) -> None:
-        self.options, self.load = options, load
+        self.options, self.load, self.folder = options, load, folder
 
     @property
     def factors(self) -> dict[str, Factor]:
@@ -116,11 +119,11 @@ class WebGuestSystem(System):
 
     @contextmanager
     def open(self, place: None) -> Iterator[WebGuestSession]:
-        parts = guest_parts()
-        way = guest_kind(parts) if self.options.guest == "auto" else self.options.guest
+        parts = parts_of(self.options, self.folder)
+        way = way_of(self.options, parts)
         parts.check(way)
         with ExitStack() as stack:
-            yield WebGuestSession(self, way, stack)
+            yield WebGuestSession(self, parts, way, stack)
 
 
 @dataclass
@@ -128,6 +131,7 @@ class WebGuestSession:
     """Runs points, each on the guest of its configuration."""
 
     system: WebGuestSystem
+    parts: GuestParts
     way: str
     _stack: ExitStack
     _kept: dict[str, Value] = field(default_factory=dict)
@@ -145,7 +149,8 @@ class WebGuestSession:
         about = {
             "placement": placement, "at_rest": self._at_rest,
             "lab": {
-                "kind": "guest", "way": self.way, "host_cores": list(worker.cores), "real_time": worker.real_time,
+                "kind": "guest", "way": self.way, "kernel": worker.guest.kernel,
+                "host_cores": list(worker.cores), "real_time": worker.real_time,
                 "network": "lab" if worker.guest.network else "user",
             },
             "conditions": self.conditions(point)["conditions"],
@@ -184,7 +189,7 @@ class WebGuestSession:
         ports = [o.port + k for k in range(nics)]
         shape = GuestShape(cpus, o.memory_mib, ports, GUEST_PORT, 1 if self.system.in_lab else 0, o.offloads)
         return guest_worker(
-            guest_parts(), self.way, shape, CALL, {"network": None, "web": web}, cores=[core.number for core in cores()],
+            self.parts, self.way, shape, CALL, {"network": None, "web": web}, cores=[core.number for core in cores()],
             interrupt_cores=leading, interval_s=self.system.load.every_s,
         )  # fmt: skip
 

@@ -81,6 +81,17 @@ def vm(
     probe: Annotated[
         bool, typer.Option("--boot-guests", help="boot each kind of guest once, and say what it has")
     ] = False,
+    kernel: Annotated[
+        Path | None,
+        typer.Option("--kernel", help="boot this kernel in guests of QEMU: a bzImage, or a vmlinux with a PVH entry"),
+    ] = None,
+    modules: Annotated[
+        Path | None,
+        typer.Option(
+            "--modules",
+            help="folder with the modules of this kernel [lib/modules/VERSION beside its folder, or on this machine, if there]",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
     """Says which virtual machines can be had here.
@@ -90,11 +101,17 @@ def vm(
     """
     from sojourn.cli.guest_table import tell
     from sojourn.errors import InputError
+    from sojourn.lab.guest_parts import UML, WAYS, guest_parts, with_kernel
     from sojourn.lab.guest_probe import probe_guests
 
     if not probe:
         raise InputError("nothing to do", "lab vm", "give --boot-guests")
-    found = tell(probe_guests(), as_json)
+    parts, ways = guest_parts(), tuple(WAYS)
+    if kernel:
+        parts, ways = with_kernel(parts, kernel, modules), tuple(way for way in WAYS if way != UML)
+    elif modules:
+        raise InputError(str(modules), "--modules", "give --kernel, too")
+    found = tell(probe_guests(parts, ways=ways), as_json)
     if not any(one.boots for one in found):
         remedies = dict.fromkeys(one.remedy for one in found)
         raise LabError("no guest boots on this machine", "lab vm", "; or ".join(remedies))

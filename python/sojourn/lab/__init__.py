@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sojourn.lab.guest_image import lacking_modules as lacking_modules
     from sojourn.lab.guest_parts import GuestParts as GuestParts
     from sojourn.lab.guest_parts import guest_parts as guest_parts
+    from sojourn.lab.guest_parts import with_kernel as with_kernel
     from sojourn.lab.guest_probe import guest_kind as guest_kind
     from sojourn.lab.guest_programs import folder_files as folder_files
     from sojourn.lab.guest_programs import program_files as program_files
@@ -94,7 +95,7 @@ else:
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
             "guest_command": ["LINK", "LISTENS", "GuestDisk", "GuestShape"],
             "guest_image": ["lacking_modules"],
-            "guest_parts": ["GuestParts", "guest_parts"],
+            "guest_parts": ["GuestParts", "guest_parts", "with_kernel"],
             "guest_probe": ["guest_kind"],
             "guest_programs": ["folder_files", "program_files"],
             "guest_samples": ["GuestSamples", "merge_guests", "merge_samples", "ticks_busy"],

@@ -36,13 +36,14 @@ MARGIN_S = 2 * GONE_S
 @dataclass(frozen=True)
 class Guest:
     """`pid`: of the virtual machine on the host; `console`: what the guest printed, so far; `ready_after_s`: from its start; `network`:
-    the namespace in which its NICs are reached, None: here."""
+    the namespace in which its NICs are reached, None: here; `kernel`: the version that its kernel says."""
 
     way: str
     pid: int
     console: Path
     ready_after_s: float
     network: str | None = None
+    kernel: str = ""
 
     def said(self) -> dict[str, list[str]]:
         return said(self.console.read_text(errors="replace"))
@@ -150,7 +151,8 @@ def _running(
     try:
         for number in range(1, len(shape.ports) + 1 if namespace else 1):
             raise_nic(str(namespace), tap(number), MTU_BYTES, f"{address(number, 1)}/24")
-        yield Guest(way, started["pid"], console, started["after_s"], network)
+        version = next(iter(said(console.read_text(errors="replace")).get("kernel", [])), "")
+        yield Guest(way, started["pid"], console, started["after_s"], network, version)
     finally:
         worker.stop(MARGIN_S)
 

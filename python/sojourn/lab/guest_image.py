@@ -28,10 +28,10 @@ $b mount -t sysfs sys /sys
 $b mount -t devtmpfs dev /dev
 tell() {{ read up rest < /proc/uptime; echo "{SAID} $* $up"; }}
 tell booted
+echo "{SAID} kernel $($b uname -r)"
 while read module; do $b insmod "$module" || echo "{SAID} refused $module"; done < /modules
 """
 PROBE = f"""tell loaded
-echo "{SAID} kernel $($b uname -r)"
 echo "{SAID} cpus $($b nproc)"
 echo "{SAID} nics $($b ls /sys/class/net | $b grep -v '^lo$' | $b tr '\\n' ' ')"
 echo "{SAID} filesystems $($b sed 's/.*\\t//' /proc/filesystems | $b tr '\\n' ' ')"
@@ -82,9 +82,10 @@ def _module(path: Path) -> bytes:
 
 
 def lacking_modules(parts: GuestParts, wanted: Iterable[str]) -> list[str]:
-    """Of these modules those that the kernel of a guest of QEMU has neither as a module nor built in."""
+    """Of these modules those that the kernel of a guest of QEMU has neither as a module nor built in. One without a folder of modules is
+    taken to have them built in."""
     if parts.modules is None:
-        return list(wanted)
+        return [] if parts.kernel else list(wanted)
     names = [name for name in ("modules.dep", "modules.builtin") if (parts.modules / name).is_file()]
     lines = [line for name in names for line in (parts.modules / name).read_text().splitlines()]
     there = {Path(line.partition(":")[0]).name.partition(".")[0].replace("-", "_") for line in lines}

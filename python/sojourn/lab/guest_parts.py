@@ -10,7 +10,7 @@ import platform
 import re
 import shutil
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sojourn.errors import InputError, LabError
@@ -25,7 +25,10 @@ QEMU_PACKAGES = {
 }
 UML_PACKAGES = {"uml": "user-mode-linux", "busybox": "busybox-static"}
 WHAT = "lab vm"
+DEPENDENCIES = "modules.dep"
 INTERPRETER = 3  # PT_INTERP, elf(5): a program that needs a dynamic linker
+# Documentation/arch/x86/boot.rst: where the head of a bzImage has its magic number
+BOOT_MAGIC_AT, BOOT_MAGIC, ELF_MAGIC = 0x202, b"HdrS", b"\x7fELF"
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,32 @@ def guest_parts(root: Path = Path("/"), searched: str | None = None) -> GuestPar
     )
 
 
+def with_kernel(parts: GuestParts, kernel: Path, modules: Path | None = None) -> GuestParts:
+    """`parts` with another kernel for guests of QEMU: a bzImage (`vmlinuz-…`), or a vmlinux with a PVH entry. `modules`: its folder with
+    a modules.dep; by default that of its version (the name behind the first "-") in lib/modules beside its folder or on this machine,
+    and if there is none, the kernel has what it needs built in.
+
+    Raises:
+        InputError: no kernel of x86, or no folder of modules.
+    """
+    try:
+        with open(kernel, "rb") as file:
+            head = file.read(BOOT_MAGIC_AT + len(BOOT_MAGIC))
+    except OSError as error:
+        raise InputError(str(kernel), "kernel of guests", f"{error.strerror}; give the file of a kernel") from None
+    if not (head.endswith(BOOT_MAGIC) or head.startswith(ELF_MAGIC)):
+        raise InputError(str(kernel), "kernel of guests", "give a bzImage (vmlinuz) or a vmlinux of x86")
+    if modules is None:
+        version = kernel.name.partition("-")[2]
+        beside = (kernel.resolve().parent.parent / "lib/modules" / version, Path("/lib/modules") / version)
+        modules = next((one for one in beside if version and (one / DEPENDENCIES).is_file()), None)
+    elif not (modules / DEPENDENCIES).is_file():
+        raise InputError(
+            str(modules), "modules of guests", f"give the folder that has {DEPENDENCIES}, as depmod makes it"
+        )
+    return replace(parts, kernel=kernel, modules=modules)
+
+
 def _program(name: str, searched: str) -> Path | None:
     found = shutil.which(name, path=searched)
     return Path(found) if found else None
@@ -84,7 +113,7 @@ def _newest(root: Path) -> str | None:
     usable = [
         one
         for one in versions
-        if os.access(root / f"boot/vmlinuz-{one}", os.R_OK) and (root / f"lib/modules/{one}/modules.dep").is_file()
+        if os.access(root / f"boot/vmlinuz-{one}", os.R_OK) and (root / f"lib/modules/{one}/{DEPENDENCIES}").is_file()
     ]
     return max(usable, key=lambda one: ("cloud" in one, _order(one)), default=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,10 @@ from sojourn.lab.guest_parts import KVM, TCG, UML, WAYS, GuestParts, guest_parts
 LIMIT_S = {KVM: 15.0, TCG: 60.0, UML: 30.0}  # until it is ready
 LOOP_LIMIT_S = 60.0
 TRIES = 3
+# A KVM without the processor's help (Huang et al., PVM, SOSP 2023): only a kernel that was built for it runs on the processor itself.
+PVM = "module/kvm_pvm"
+PVM_INTERPRETS = "KVM of this host is PVM, which interprets each instruction of a kernel that was not built for it"
+PVM_REMEDY = "use another kind, or give a kernel built with CONFIG_PVM_GUEST: --kernel FILE"
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,16 @@ class GuestFound:
     kernel_nfs_support: tuple[str, ...] = ()
 
 
-def probe_guests(parts: GuestParts | None = None, dev: Path = Path("/dev")) -> Iterator[GuestFound]:
+def probe_guests(
+    parts: GuestParts | None = None, dev: Path = Path("/dev"), ways: Sequence[str] = tuple(WAYS)
+) -> Iterator[GuestFound]:
     """Each kind in turn, as soon as it is known; at most two minutes together."""
     have = parts or guest_parts()
-    for way in WAYS:
+    for way in ways:
         yield probe_guest(have, way, dev)
 
 
-def probe_guest(parts: GuestParts, way: str, dev: Path = Path("/dev")) -> GuestFound:
+def probe_guest(parts: GuestParts, way: str, dev: Path = Path("/dev"), sys_root: Path = Path("/sys")) -> GuestFound:
     """One kind."""
     try:
         parts.check(way)
@@ -55,7 +61,11 @@ def probe_guest(parts: GuestParts, way: str, dev: Path = Path("/dev")) -> GuestF
         with guest(parts, way, shape, ready_s=LIMIT_S[way]) as booted:
             return found(booted, _loop_here_s(parts))
     except LabError as error:
-        return GuestFound(way, False, str(error.value), error.remedy if parts.missing(way) else "use another kind")
+        if parts.missing(way):
+            return GuestFound(way, False, str(error.value), error.remedy)
+        if way == KVM and (sys_root / PVM).exists():
+            return GuestFound(way, False, f"{error.value}; {PVM_INTERPRETS}", PVM_REMEDY)
+        return GuestFound(way, False, str(error.value), "use another kind")
 
 
 def guest_kind(parts: GuestParts) -> str:

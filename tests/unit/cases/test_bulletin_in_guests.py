@@ -180,7 +180,7 @@ def test_guests_that_are_not_asked_stand_still(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(GuestTiers, "started", start)
     with ExitStack() as stack:
-        session = BulletinGuestSession(system(), "tcg", SimpleNamespace(), stack)  # type: ignore[arg-type]
+        session = BulletinGuestSession(system(), SimpleNamespace(), "tcg", SimpleNamespace(), stack)  # type: ignore[arg-type]
         for cpus in (1, 2, 1):
             point: Any = SimpleNamespace(factors={"cpus": cpus})
             session._kept(point, {FRONT: (0,), DATABASE: (0,)})

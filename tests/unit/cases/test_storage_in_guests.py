@@ -12,7 +12,8 @@ import pytest
 from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab import GuestParts
 from sojourn.study.checked_study import read_plan
-from sojourn_cases.storage import nfs_guests, storage_guests, storage_in_guest
+from sojourn_cases.common import guest_kernel
+from sojourn_cases.storage import nfs_guests, storage_in_guest
 from sojourn_cases.storage.costs.storage_run_list import storage_design
 from sojourn_cases.storage.guest_cpu import guest_cpu, told
 from sojourn_cases.storage.nfs_guests import guest_disks, guest_pair, lacking, server_setup
@@ -142,7 +143,7 @@ def test_what_is_missing_is_named_with_its_package(tmp_path: Path, monkeypatch: 
         guest_pair(none, "tcg", tmp_path, memory_mib=256, mtu=9000, cores=[0]),
     ):
         pass
-    monkeypatch.setattr(storage_guests, "guest_parts", lambda: none)
+    monkeypatch.setattr(guest_kernel, "guest_parts", lambda: none)
     assert "apt-get install" in system(tmp_path).why_not({})
 
 
@@ -227,3 +228,20 @@ def test_options_of_the_analysis() -> None:
     assert storage_guests_analysis(nothing, nothing, {"section": "effects"}).lines == ("there is no storage run",)
     with pytest.raises(StudyError, match="give section"):
         storage_guests_analysis(nothing, nothing, {})
+
+
+def test_each_path_has_a_ratio_to_the_local_one() -> None:
+    """Of a third path that costs half as much as NFS."""
+    half = runs().filter(pl.col("path") == "nfs").with_columns(path=pl.lit("iscsi"))
+    parts = ["guest_cores", "hypervisor_cores", "cpu_cores", "machine_cores"]
+    rest = runs().filter(pl.col("iops") == 0)
+    half = half.with_columns((pl.col(name) + rest[name].mean()) / 2 for name in parts)  # what is above the background
+    three = pl.concat([runs(), half.filter(pl.col("iops") > 0)])
+    guest = parts_of_cost(three)[0]
+    nfs, iscsi = guest.ratios["nfs"], guest.ratios["iscsi"]
+    assert nfs and iscsi and iscsi[0] == pytest.approx(nfs[0] / 2, rel=0.02)
+    lines = list(cost_lines(parts_of_cost(three)))
+    assert lines[-2].startswith("ratio of the paths, iscsi to local: guest ") and "document" not in lines[-2]
+    assert "nfs to local" in lines[-1] and "in the document 1.96" in lines[-1]
+    table = cost_table(parts_of_cost(three))
+    assert {len(row) for row in table.rows} == {len(table.columns)}

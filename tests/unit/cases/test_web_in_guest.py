@@ -42,7 +42,7 @@ def test_interrupts_go_round_the_virtual_cpus() -> None:
 
 
 def test_each_nic_has_its_port_and_an_equal_share_of_the_rate() -> None:
-    session = web_guest.WebGuestSession(system(port=9000, network="user"), "tcg", SimpleNamespace())  # type: ignore[arg-type]
+    session = web_guest.WebGuestSession(system(port=9000, network="user"), SimpleNamespace(), "tcg", SimpleNamespace())  # type: ignore[arg-type]
     point = SimpleNamespace(factors={"nics": 2, "rate_per_s": 30.0})
     load = session._load(point, 1)  # type: ignore[arg-type]
     assert system(network="lab").urls(2) == ["http://10.0.1.15:80/item/7", "http://10.0.2.15:80/item/7"]
