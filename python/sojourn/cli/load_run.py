@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def perform(
         from sojourn.query.objectives import demand_met, judge  # what ends a run is imported when it has ended
 
         found = judge(folder, objectives, whole=True)
-        summary = summary_of(where)
+        summary = _summary(json.loads(json.dumps(folder.manifest, default=str)))  # as it was written
         assert summary is not None, "a run that ended without an error has a summary"
         tell(summary | ({"objectives": found} if found else {}), form, where)
     except KeyboardInterrupt:
@@ -78,7 +79,10 @@ def summary_of(where: Path) -> dict[str, Any] | None:
     if it had not begun."""
     if not (where / "manifest.json").exists():
         return None
-    manifest = RunFolder.open(where).manifest
+    return _summary(RunFolder.open(where).manifest)
+
+
+def _summary(manifest: Manifest) -> dict[str, Any] | None:
     generator = manifest.get("generator")
     if not generator:
         return None

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.lab.process_tree import entries, stats
+from sojourn.lab.process_tree import process_ids, quick_read, stats
 
 SCANNERS = ("kdamond", "khugepaged", "ksmd", "kcompactd")  # the kernel's, of memory; by the beginning of their names
 CHILDREN = slice(13, 15)  # columns of `stat`: cutime, cstime
@@ -35,17 +35,19 @@ def process_times(proc: Path = Path("/proc")) -> ProcessTimes:
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
     columns = stats(proc)
     threads = {}
-    for pid, folder in entries("task", proc):
-        with suppress(OSError, IndexError):
-            name = (folder / "comm").read_text().strip()
-            threads[pid, int(folder.name)] = name, run_s(folder / "schedstat")
+    for pid in process_ids(proc):
+        with suppress(OSError), os.scandir(f"{proc}/{pid}/task") as every:
+            for thread in every:
+                with suppress(OSError, IndexError):
+                    name = quick_read(f"{thread.path}/comm").strip()
+                    threads[pid, int(thread.name)] = name, run_s(f"{thread.path}/schedstat")
     waited = {pid: sum(map(int, one[CHILDREN])) * tick_s for pid, one in columns.items()}
     return ProcessTimes(threads, waited, {pid for pid, one in columns.items() if int(one[FLAGS]) & KERNEL_THREAD})
 
 
-def run_s(schedstat: Path) -> float:
+def run_s(schedstat: Path | str) -> float:
     """Run time in such a file, s."""
-    return int(schedstat.read_text().split()[0]) * 1e-9
+    return int(quick_read(str(schedstat)).split()[0]) * 1e-9
 
 
 def used_between(

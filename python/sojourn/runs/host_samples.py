@@ -122,7 +122,7 @@ def core_shares(host: pl.DataFrame, start_s: float, end_s: float) -> dict[int, d
     Spinners run at nice 19: their time is `nice` and counts as idle.
     """
     shares: dict[int, dict[str, float]] = {}
-    cpu = counter_changes(host, start_s, end_s).filter(pl.col("source") == "cpu")
+    cpu = counter_changes(host.filter(pl.col("source") == "cpu"), start_s, end_s)
     for (key,), group in cpu.group_by("key"):
         state = dict(zip(group["item"], group["change"], strict=True))
         total = sum(state.get(name, 0.0) for name in EVERYTHING)

@@ -12,6 +12,7 @@ from sojourn.runs.host_samples import read_samples
 from sojourn.runs.record_files import check_log
 from sojourn.runs.record_logs import log_meta, log_parts, log_rows, to_parquet, write_parquet
 
+MOST_KEPT = 100_000  # samples, some MB, for who asks when they are Parquet
 LOGS = {"requests": "requests.rec", "app": "app.rec", "host": "host.ndjson"}
 
 
@@ -43,13 +44,18 @@ class UnconvertedLogs:
         log = self._folder / LOGS[name]
         yield from log_parts(log, wanted, lambda schema: check_log(schema, name, log))
 
+    def kept(self, name: str) -> pl.DataFrame | None:
+        """What was read of it and is still there."""
+        return self._host[0] if self._host and name == "host" else None
+
     def convert(self, name: str) -> dict[str, Any]:
         """Makes Parquet of it in its place; its `meta`."""
         log, path = self._folder / LOGS[name], self._folder / f"{name}.parquet"
         if name == "host":
             frame, meta = self._samples()
             write_parquet(frame, path)
-            self._host = None
+            if frame.height > MOST_KEPT:
+                self._host = None
         else:
             meta = to_parquet(log, path)
         log.unlink()
