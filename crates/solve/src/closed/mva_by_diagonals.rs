@@ -8,6 +8,10 @@ use rayon::prelude::*;
 use super::mva_multiclass::{ClassDemands, Lane, MvaMeans, LANES};
 use super::population_lattice::PopulationLattice;
 
+/// Lanes of tiles that are worked on together, so that they stay in the cache, and most such tiles.
+const TOGETHER: usize = 2000;
+const TILES: usize = 4;
+
 /// The answer at one point of at least two classes, each with customers.
 pub fn run(model: &ClassDemands, point: &[usize]) -> MvaMeans {
     let mut order: Vec<usize> = (0..point.len()).collect();
@@ -45,33 +49,36 @@ impl<'a> DiagonalSweep<'a> {
 
     fn diagonal(&self, diagonal: usize, before: &[Lane], now: &mut [Lane]) {
         let (first, last) = (diagonal.saturating_sub(self.b.1), diagonal.min(self.a.1));
-        let least = (20_000 / self.tile).max(1);
+        let tiles = (TOGETHER / self.tile).clamp(1, TILES);
+        let least = (20_000 / (tiles * self.tile)).max(1);
         now[first * self.tile..(last + 1) * self.tile]
-            .par_chunks_mut(self.tile)
+            .par_chunks_mut(tiles * self.tile)
             .with_min_len(least)
             .enumerate()
-            .for_each(|(offset, tile)| {
-                let i = first + offset;
-                self.fill(i, diagonal - i, before, tile);
-            });
+            .for_each(|(offset, some)| self.fill(first + tiles * offset, diagonal, before, some));
     }
 
-    fn fill(&self, i: usize, j: usize, before: &[Lane], tile: &mut [Lane]) {
+    /// Tiles of a diagonal, from that of `first` of class a on: state by state in turn, because their states do not wait for each other.
+    fn fill(&self, first: usize, diagonal: usize, before: &[Lane], tiles: &mut [Lane]) {
         let width = self.model.width;
         let mut n = vec![0; self.others.len()];
         for state in 0..self.inner.size {
-            let (own, rest) = tile.split_at_mut(state * width);
-            let sum = &mut rest[..width];
-            sum.fill([0.0; LANES]);
-            if i > 0 {
-                self.model.add(self.a.0, i, &before[(i - 1) * self.tile + state * width..][..width], sum);
-            }
-            if j > 0 {
-                self.model.add(self.b.0, j, &before[i * self.tile + state * width..][..width], sum);
-            }
-            for (r, &class) in self.others.iter().enumerate() {
-                if n[r] > 0 {
-                    self.model.add(class, n[r], &own[(state - self.inner.stride[r]) * width..][..width], sum);
+            for (offset, tile) in tiles.chunks_exact_mut(self.tile).enumerate() {
+                let (i, j) = (first + offset, diagonal - first - offset);
+                let (own, rest) = tile.split_at_mut(state * width);
+                let sum = &mut rest[..width];
+                sum.fill([0.0; LANES]);
+                if i > 0 {
+                    self.model.add(self.a.0, i, &before[(i - 1) * self.tile + state * width..][..width], sum);
+                }
+                if j > 0 {
+                    self.model.add(self.b.0, j, &before[i * self.tile + state * width..][..width], sum);
+                }
+                for (r, &class) in self.others.iter().enumerate() {
+                    if n[r] > 0 {
+                        let from = (state - self.inner.stride[r]) * width;
+                        self.model.add(class, n[r], &own[from..][..width], sum);
+                    }
                 }
             }
             advance(&mut n, &self.inner.most);

@@ -2,8 +2,9 @@
 //!
 //! Source: Reiser, Lavenberg: J. ACM 27(2), 1980, pp. 313-322; Lazowska et al. (1984), Algorithm 7.2, p. 141.
 //! R_kr(n) = D_kr (1 + Q_k(n - e_r)); X_r = n_r/(Z_r + sum_k R_kr); Q_k = sum_r X_r R_kr. Only sums of positive terms.
+//! A state waits for the divisions of the states before it: so states that do not wait for each other are visited in turn.
 
-use super::population_lattice::PopulationLattice;
+use super::population_lattice::{by_diagonals, PopulationLattice};
 
 pub const LANES: usize = 4;
 pub type Lane = [f64; LANES];
@@ -36,6 +37,9 @@ impl ClassDemands {
             1 => step::<1>(demands, think, count, before, sum),
             2 => step::<2>(demands, think, count, before, sum),
             3 => step::<3>(demands, think, count, before, sum),
+            4 => step::<4>(demands, think, count, before, sum),
+            5 => step::<5>(demands, think, count, before, sum),
+            6 => step::<6>(demands, think, count, before, sum),
             _ => long(demands, think, count, before, sum),
         }
     }
@@ -113,39 +117,46 @@ pub fn run(model: &ClassDemands, points: &[Vec<usize>]) -> Vec<MvaMeans> {
     points.iter().map(|point| answer(model, &lattice, &total, point)).collect()
 }
 
-/// Mean numbers at all stations for every state, by rows of the last class.
+/// Mean numbers at all stations for every state, by planes of the last two classes.
 fn fill(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
     // known widths keep the numbers of a state in registers until all classes are added
     match model.width {
         1 => fill_known::<1>(model, lattice),
         2 => fill_known::<2>(model, lattice),
         3 => fill_known::<3>(model, lattice),
+        4 => fill_known::<4>(model, lattice),
+        5 => fill_known::<5>(model, lattice),
+        6 => fill_known::<6>(model, lattice),
         _ => fill_any(model, lattice),
     }
 }
 
 fn fill_known<const W: usize>(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
-    let last = lattice.classes() - 1;
-    let (demands, think) = (&model.demands_s[last][..W], model.think_s[last]);
+    let plane = Plane::of(lattice);
+    let class = |r: usize| (&model.demands_s[r][..W], model.think_s[r]);
+    let ((slower, slower_think), (faster, faster_think)) = (class(plane.slower), class(plane.faster));
     let mut total = vec![[0.0; LANES]; lattice.size * W];
     let mut ahead: Vec<(usize, f64, f64, &[Lane])> = Vec::new();
-    lattice.rows(|start, n| {
+    lattice.blocks(plane.slower, |start, n| {
         ahead.clear();
-        let classes = (0..last).filter(|&r| n[r] > 0);
+        let classes = (0..plane.slower).filter(|&r| n[r] > 0);
         ahead.extend(
             classes.map(|r| (lattice.stride[r] * W, model.think_s[r], n[r] as f64, &model.demands_s[r][..W])),
         );
-        for count in 0..lattice.row() {
-            let (before, rest) = total.split_at_mut((start + count) * W);
+        by_diagonals(plane.rows, plane.row, |b, c| {
+            let here = (start + b * plane.row + c) * W;
             let mut sum = [[0.0; LANES]; W];
-            for &(back, think, others, demands) in &ahead {
-                step::<W>(demands, think, others, &before[before.len() - back..][..W], &mut sum);
+            for &(back, think, count, demands) in &ahead {
+                step::<W>(demands, think, count, &total[here - back..][..W], &mut sum);
             }
-            if count > 0 {
-                step::<W>(demands, think, count as f64, &before[before.len() - W..], &mut sum);
+            if b > 0 {
+                step::<W>(slower, slower_think, b as f64, &total[here - plane.row * W..][..W], &mut sum);
             }
-            rest[..W].copy_from_slice(&sum);
-        }
+            if c > 0 {
+                step::<W>(faster, faster_think, c as f64, &total[here - W..][..W], &mut sum);
+            }
+            total[here..][..W].copy_from_slice(&sum);
+        });
     });
     total
 }
@@ -167,6 +178,23 @@ fn fill_any(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
         }
     });
     total
+}
+
+/// The states of the last two classes, all others being the same; of the only class, where there is one.
+struct Plane {
+    slower: usize, // the same as `faster` if there is one
+    faster: usize,
+    rows: usize,
+    row: usize,
+}
+
+impl Plane {
+    fn of(lattice: &PopulationLattice) -> Plane {
+        let faster = lattice.classes() - 1;
+        let slower = faster.saturating_sub(1);
+        let rows = if slower < faster { lattice.most[slower] + 1 } else { 1 };
+        Plane { slower, faster, rows, row: lattice.row() }
+    }
 }
 
 fn answer(model: &ClassDemands, lattice: &PopulationLattice, total: &[Lane], point: &[usize]) -> MvaMeans {
