@@ -24,11 +24,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def own_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A unit test that takes the lock takes one of its own."""
-    if request.node.get_closest_marker("live"):
+    """A test takes a lock of its own, as the commands that it starts do (live/machine.py); one marked `alone` that of the machine."""
+    if request.node.get_closest_marker("alone"):
         yield
         return
     own = f"lock-test-{os.getpid()}"
+    monkeypatch.setenv("SOJOURN_TEST_LOCK", own)
     monkeypatch.setattr(cleanup_registry, "MACHINE", f"\0sojourn-{own}")
     monkeypatch.setattr(cleanup_registry, "LOCK", own)
     yield

@@ -17,10 +17,18 @@ from pathlib import Path
 from sojourn.lab.cleanup_registry import directory
 from sojourn.lab.owned_folder import OWNER, owner_of
 
-MAIN = "from sojourn.cli import main; main()"
+# A test that others may run beside takes a lock of its own: tests/conftest.py says which.
+MAIN = r"""
+import os
+if own := os.environ.get("SOJOURN_TEST_LOCK"):
+    from sojourn.lab import cleanup_registry
+    cleanup_registry.MACHINE, cleanup_registry.LOCK = f"\0sojourn-{own}", own
+from sojourn.cli import main
+main()
+"""
 PLAIN = 65534
 LAB_TOKEN = re.compile("(?:sojourn|lab)-([0-9a-f]{6})")
-BOOKS = re.compile(r"sojourn-\d+(/lock)?")
+BOOKS = re.compile(r"sojourn-\d+(/lock[^/]*)?")
 
 TINY = """
 name = "tiny"
@@ -138,21 +146,10 @@ class Command:
         temporary = [
             str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
         ]
-        made = [path for path in made_by_labs() if path not in self.before and not self._of_another(Path(path))]
+        made = [
+            path for path in made_by_labs() if path not in self.before and not of_another(Path(path), self.process.pid)
+        ]
         return self.processes() + temporary + made
-
-    def _of_another(self, path: Path) -> bool:
-        """Whether it is of another test's process, which may run beside this one; a lab's registry names its process."""
-        if path.parent == Path("/tmp"):
-            owner = path / OWNER
-        else:
-            token = LAB_TOKEN.search(path.name)
-            owner = directory() / f"lab-{token[1] if token else ''}.json"
-        try:
-            return bool(json.loads(owner.read_text())["pid"] != self.process.pid)
-        except (OSError, ValueError):
-            # a tier's folder is just being made or removed; of a lab without a registry, what is there is left behind
-            return path.parent == Path("/tmp") or not path.exists()
 
 
 def wait_for(seen: Callable[[], object], most_s: float = 30.0) -> None:
@@ -168,6 +165,25 @@ def made_by_labs() -> list[str]:
     places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
     places += tuple(f"/tmp/sojourn-{tier}-*" for tier in ("pg", "nginx", "bulletin"))
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
+
+
+def of_another(path: Path, pid: int) -> bool:
+    """Whether what a lab made is of another process, whose test may run beside this one; a lab's registry names its process."""
+    if path.parent == Path("/tmp"):
+        owner = path / OWNER
+    else:
+        token = LAB_TOKEN.search(path.name)
+        owner = directory() / f"lab-{token[1] if token else ''}.json"
+    try:
+        return bool(json.loads(owner.read_text())["pid"] != pid)
+    except (OSError, ValueError):
+        # a tier's folder is just being made or removed; of a lab without a registry, what is there is left behind
+        return path.parent == Path("/tmp") or not path.exists()
+
+
+def made_here() -> set[str]:
+    """What labs of this process made."""
+    return {path for path in made_by_labs() if not of_another(Path(path), os.getpid())}
 
 
 def folders_of_this_process(prefix: str) -> set[str]:

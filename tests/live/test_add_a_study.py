@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/add-a-study.md"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 FILES = ("hashes.py", "hashes.toml", "study.toml")
@@ -24,6 +24,7 @@ def example(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.alone
 def test_the_page_word_for_word(example: Path) -> None:
     line = next(line.strip() for line in PAGE.read_text().splitlines() if line.startswith("    sojourn study "))
     command = Command(example, *line.split()[1:])

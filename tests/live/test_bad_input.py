@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from machine import Command, tiny_study
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 LOAD = ("--rate", "100", "--duration", "1s")
 
 

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_command_system import nothing_left, port, services
+from machine import made_by_labs
+from test_command_system import port, services
 
 from sojourn.lab import cleanup_registry
 from sojourn.lab.process_tree import alive, marked
 
 pytestmark = [pytest.mark.live, pytest.mark.alone]
-__all__ = ["nothing_left", "port"]
+__all__ = ["port"]
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -28,6 +29,14 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 """
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(port: int) -> Iterator[None]:
+    before = set(made_by_labs())
+    yield
+    assert set(made_by_labs()) <= before
+    assert services(port) == []
 
 
 @pytest.fixture
@@ -40,37 +49,39 @@ def running(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     while not list(tmp_path.glob("*/requests.rec")):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
-    assert len(services()) >= 2
+    assert len(services(port)) >= 2
     yield process
     process.kill()
     process.wait()
 
 
-def gone() -> bool:
+def gone(port: int) -> bool:
     deadline = time.monotonic() + 15
-    while services() and time.monotonic() < deadline:
+    while services(port) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return not services()
+    return not services(port)
 
 
-def test_interrupted_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
+def test_interrupted_leaves_nothing(running: subprocess.Popen[bytes], port: int) -> None:
     running.send_signal(signal.SIGINT)
     assert running.wait(30) == 130
-    assert services() == [] and sleepers() == []
+    assert services(port) == [] and sleepers() == []
 
 
-def test_killed_leaves_nothing(running: subprocess.Popen[bytes]) -> None:
+def test_killed_leaves_nothing(running: subprocess.Popen[bytes], port: int) -> None:
     """The supervisor hears of it, and ends them; what was made of groups is removed by the next start."""
     marks = sleepers()
     assert marks
     running.kill()
     running.wait()
-    assert gone()
+    assert gone(port)
     cleanup_registry.clean_stale()
     assert not any(alive(pid) for pid in marks)
 
 
-def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(running: subprocess.Popen[bytes]) -> None:
+def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(
+    running: subprocess.Popen[bytes], port: int
+) -> None:
     supervisors = [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/cmdline")
@@ -84,7 +95,7 @@ def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(running: sub
     assert left
     removed = cleanup_registry.clean_stale()
     assert any("process" in name for name in removed)
-    assert gone() and not any(alive(pid) for pid in left)
+    assert gone(port) and not any(alive(pid) for pid in left)
 
 
 def sleepers() -> list[int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machine import made_by_labs
+from machine import made_here
 
 from sojourn.errors import Busy, InputError, ServiceError
 from sojourn.runs.run_folder import RunFolder
@@ -21,7 +21,7 @@ from sojourn.study.kinds.http_system import HttpLoad
 from sojourn.study.system import Point
 from sojourn.table import Metrics
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 SHOP = str(Path(__file__).parent / "services/shop.py")
 
 
@@ -33,22 +33,27 @@ def port() -> int:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
-    before = set(made_by_labs())
+def nothing_left(port: int) -> Iterator[None]:
+    before = made_here()
     yield
-    assert set(made_by_labs()) <= before
-    assert services() == []
+    assert made_here() <= before
+    assert services(port) == []
 
 
-def services() -> list[str]:
-    """Command lines of services of tests that still run."""
+def services(port: int) -> list[str]:
+    """Command lines of services of this test that still run."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        if SHOP in line and str(path.parent.name) != str(os.getpid()) and "sojourn.cli" not in line:
+        if (
+            SHOP in line
+            and f" --port {port} " in line
+            and str(path.parent.name) != str(os.getpid())
+            and "sojourn.cli" not in line
+        ):
             found.append(line)
     return found
 
@@ -70,6 +75,7 @@ def run(of: CommandSystem, out: Path, **factors: Any) -> RunFolder:
         return session.run(point, out / point.name, 1)
 
 
+@pytest.mark.alone
 def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port: int) -> None:
     """5 ms of work a request on one core: the demand is that and what HTTP takes, and D X = U c (utilisation law)."""
     of = system(
@@ -87,12 +93,14 @@ def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port:
     assert folder.manifest["service"]["left"] == [] and not folder.manifest["service"]["killed"]
 
 
+@pytest.mark.alone
 def test_time_of_forked_workers_counts(tmp_path: Path, port: int) -> None:
     folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
     assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
     assert sum(name.startswith("service") for name in folder.manifest["pids"]) == 3
 
 
+@pytest.mark.alone
 def test_without_control_groups_the_processes_are_counted(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +120,7 @@ def test_closed_loop_and_factor_in_environment(tmp_path: Path, port: int) -> Non
     assert folder.manifest["factors"] == {"colour": "blue", "users": 4, "think_s": 0.02}
 
 
+@pytest.mark.alone
 @pytest.mark.lab
 def test_on_hosts_of_its_own(tmp_path: Path, port: int) -> None:
     """The service is reached over a NIC, and nothing of the two hosts is left; nobody hears of it on this host."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 SERVICE = Path(__file__).parent / "services/queueing.py"
 
 
@@ -44,6 +44,7 @@ def urls() -> Iterator[list[str]]:
             process.wait()
 
 
+@pytest.mark.alone
 def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> None:
     words = ["--rate", "60", "--for", "2s", "--blocks", "5", "--out", "out", "--json"]
     command = Command(tmp_path, "compare", "--service-urls", *urls, *words)

@@ -43,7 +43,6 @@ def ended(process: subprocess.Popen[str], by: int = signal.SIGTERM) -> str:
     return process.communicate(timeout=10)[0]
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("phase", PHASES)
 def test_killed_in_each_phase(pool: Pool, tmp_path: Path, phase: str) -> None:
     process = controller(pool.url, pool.socket, tmp_path / "log", f"die={phase}")
@@ -79,7 +78,6 @@ TROUBLES: dict[str, tuple[Callable[[str], str | None], str]] = {
 }
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_metrics_that_are_none(pool: Pool, between: Between, tmp_path: Path, trouble: str) -> None:
     change, said = TROUBLES[trouble]

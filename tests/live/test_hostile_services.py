@@ -19,7 +19,7 @@ from test_bad_input import one_message
 
 from sojourn.runs.run_folder import RunFolder
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 OSC_52 = b"\x1b]52;c;aGFsbG8=\x07"  # writes the clipboard of many terminals
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")

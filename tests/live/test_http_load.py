@@ -102,7 +102,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("sent", "options", "environment"), WAYS)
-@pytest.mark.parametrize("verb", ["load", pytest.param("measure", marks=pytest.mark.alone)])
+@pytest.mark.parametrize("verb", ["load", "measure"])
 def test_credentials_are_sent_and_written_nowhere(
     tmp_path: Path, shop: Recording, verb: str, sent: str, options: tuple[str, ...], environment: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
@@ -199,7 +199,6 @@ def test_https_and_what_can_be_wrong_with_it(tmp_path: Path, certificates: Path)
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.alone
 def test_a_certificate_that_measure_does_not_trust(tmp_path: Path, certificates: Path) -> None:
     with recording((certificates / "good.pem", certificates / "good.key")) as service:
         command = Command(tmp_path, "measure", service.url, "--rate", "10", "--for", "1s", "--out", "run")
@@ -207,7 +206,6 @@ def test_a_certificate_that_measure_does_not_trust(tmp_path: Path, certificates:
         assert service.heard == [] and not (tmp_path / "run").exists()
 
 
-@pytest.mark.alone
 def test_a_unix_socket(open_folder: Path, tmp_path: Path) -> None:
     socket = open_folder / "s"
     command = Command(tmp_path, "load", "http://shop.test/a", *LOAD, "--unix-socket", socket, "--out", "run")
@@ -220,7 +218,6 @@ def test_a_unix_socket(open_folder: Path, tmp_path: Path) -> None:
         assert {(path, headers["Host"]) for _, path, headers, _ in service.heard} == {("/a", "shop.test")}
 
 
-@pytest.mark.alone
 def test_objectives_and_their_exit_codes(tmp_path: Path, shop: Recording) -> None:
     load = Command(tmp_path, "load", shop.url, *LOAD, "--objective", "p99 < 5s", "--objective", "rate > 1/s", "--json")
     ran(load)
@@ -247,7 +244,6 @@ def test_without_a_terminal_only_results_are_said(tmp_path: Path, shop: Recordin
     assert any(row.startswith('"","",response_time,') for row in rows)
 
 
-@pytest.mark.alone
 def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recording) -> None:
     def measure(*options: str) -> Command:
         return Command(tmp_path, "measure", shop.url, *options, "--for", "1s", "--out", "series", "--json")
@@ -276,7 +272,6 @@ def test_a_series_is_gone_on_with_and_never_mixed(tmp_path: Path, shop: Recordin
     one_message(other, 2, "mine", "other things than runs", "choose another --out")
 
 
-@pytest.mark.alone
 def test_a_series_by_users_as_csv(tmp_path: Path, shop: Recording) -> None:
     arguments = ("--users", "1,2", "--think", "10ms", "--for", "1s", "--out", "closed", "--output-format", "csv")
     command = Command(tmp_path, "measure", shop.url, *arguments)

@@ -243,7 +243,6 @@ def test_sigterm_under_load_loses_nothing(start: Start) -> None:
     assert summary["abandoned"] == 0
 
 
-@pytest.mark.alone  # what a lab of another test makes meanwhile would count as left behind
 def test_the_command_line_serves_and_says_at_the_end_what_it_did(tmp_path: Path, server: Memcached) -> None:
     port = free_port()
     command = Command(tmp_path, "serve", "kv-proxy", "--server", server.address, "--listen", f"127.0.0.1:{port}",

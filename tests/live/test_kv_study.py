@@ -30,11 +30,11 @@ from sojourn_cases.kv.middleware.hosts import CLIENT, PORT, HostOptions, Hosts, 
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.alone,
     pytest.mark.skipif(not shutil.which("memcached"), reason="no memcached here"),
 ]
 
 
+@pytest.mark.alone
 def test_each_design_is_read_whole(tmp_path: Path) -> None:
     load = KvLoad.model_validate({"for": 0.5, "warm_up": 0.2, "keys": 500})
     of = KvSystem(KvOptions(servers=3, proxies=2), load, tmp_path)
@@ -163,6 +163,7 @@ def reached(system: Limited, most_per_s: float, *point: Any) -> Row:
 
 
 @pytest.mark.lab
+@pytest.mark.alone
 def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
     most = RATE_BIT_PER_S / 8 / ANSWER_BYTES
     with limited(server_rate_bit_per_s=RATE_BIT_PER_S) as system:
@@ -174,6 +175,7 @@ def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.alone
 def test_a_rate_bounds_what_a_middleware_sends() -> None:
     """A set goes to both servers, and one answer to the client."""
     stored, request = len("STORED\r\n"), len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
@@ -184,6 +186,7 @@ def test_a_rate_bounds_what_a_middleware_sends() -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.alone
 def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit() -> None:
     share, used = 0.03, 0.0
     with limited(server_cores=share) as system:
@@ -227,6 +230,7 @@ with open_hosts(HostOptions(hosts="namespaces", server_rate_bit_per_s=1e7, serve
 
 
 @pytest.mark.lab
+@pytest.mark.alone
 def test_what_a_crash_leaves_is_removed_by_the_next_start() -> None:
     crashed = subprocess.Popen([sys.executable, "-c", CRASHED], stdout=subprocess.PIPE, text=True)
     try:

@@ -14,7 +14,7 @@ from sojourn.lab.embedded_kv import EmbeddedKv
 from sojourn.runs.run_folder import RunFolder
 from sojourn_cases.common.memcached import Memcached
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]  # `measure` takes the lock of the machine
+pytestmark = pytest.mark.live
 REAL = pytest.param(
     Memcached, marks=pytest.mark.skipif(not shutil.which("memcached"), reason="memcached is not installed")
 )
@@ -28,6 +28,7 @@ def said(*words: object, codes: tuple[int, ...] = (0,)) -> str:
 
 
 @pytest.mark.parametrize("kind", [REAL, EmbeddedKv])
+@pytest.mark.alone
 def test_memcached_is_measured_fitted_and_predicted(tmp_path: Path, kind: type[Memcached]) -> None:
     """The rates are those that were asked for; a prediction has the rate's throughput, and saturates above what was measured."""
     server, runs, fitted = kind(memory_bytes=64 << 20), tmp_path / "runs", tmp_path / "fitted.toml"

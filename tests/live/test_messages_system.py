@@ -14,7 +14,7 @@ from sojourn.table import Metrics
 from sojourn_cases.messages.message_service import MessagesLoad, MessagesOptions, MessagesSystem
 from sojourn_cases.messages.message_service_metrics import frame
 
-pytestmark = [pytest.mark.live, pytest.mark.alone, needs_postgres]
+pytestmark = [pytest.mark.live, needs_postgres]
 POINTS = [
     {"workers": 4, "connections": 2, "clients": 8, "retry_s": 0.02},
     {"workers": 20, "connections": 2, "clients": 20, "retry_s": 0.0},
@@ -22,6 +22,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.alone
 def test_each_kind_of_run_is_read_whole(tmp_path: Path) -> None:
     system = MessagesSystem(MessagesOptions(), MessagesLoad.model_validate({"for": 1.2}), tmp_path)
     with system.place() as place, system.open(place) as session:

@@ -13,7 +13,6 @@ from sojourn.runs.run_folder import RunFolder
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.alone,
     pytest.mark.lab,
     pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare (util-linux)"),
 ]

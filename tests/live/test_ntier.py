@@ -12,7 +12,7 @@ import sojourn_cases.ntier
 from sojourn.runs.run_folder import RunFolder
 
 MODELS = Path(sojourn_cases.ntier.__file__).parent
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 
 STUDY = """
 name = "ntier"
@@ -45,6 +45,7 @@ vary = { users = [100] }
 """
 
 
+@pytest.mark.alone
 def test_tiers_are_started_counted_and_predicted(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY.replace("MODELS", str(MODELS)))
     command = Command(tmp_path, "study", "study.toml", "--out", "out")

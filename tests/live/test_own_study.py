@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/study-your-own-service.md"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
@@ -22,6 +22,7 @@ def example(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.alone
 def test_the_page_word_for_word_and_interrupted_it_goes_on_where_it_was(example: Path) -> None:
     line = next(
         line.strip()

@@ -13,7 +13,7 @@ from machine import Command, made_by_labs, tiny_study
 
 from sojourn.runs.run_folder import RunFolder
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 
 
 def loading(runs: Path, name: str) -> Callable[[], object]:
@@ -72,6 +72,7 @@ def test_sigterm_while_a_service_starts(tmp_path: Path) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("moment", ["namespace", "spinners"])
+@pytest.mark.alone
 def test_a_study_interrupted_while_its_lab_is_made(tmp_path: Path, moment: str) -> None:
     command = Command(tmp_path, "study", tiny_study(tmp_path, spinners=True), "--out", "out")
     part = "netns" if moment == "namespace" else "cgroup"
@@ -102,6 +103,7 @@ def finished(runs: Path) -> dict[str, float]:
     [("saturation-*", 2), ("on_core_0-*", 1), ("spread-*", 1)],
     ids=["saturation, twice", "ramp", "predicted run"],
 )
+@pytest.mark.alone
 def test_a_study_interrupted_goes_on_where_it_was(study: Path, phase: str, times: int) -> None:
     """In this order: each phase is reached because the ones before it were kept."""
     runs = study.parent / "out/runs"
@@ -139,6 +141,7 @@ def killed(tmp_path: Path) -> Iterator[Command]:
 
 
 @pytest.mark.lab
+@pytest.mark.alone
 def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, killed: Command) -> None:
     deadline = time.monotonic() + 5
     while killed.processes() and time.monotonic() < deadline:

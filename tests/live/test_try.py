@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from machine import Command
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 
 
+@pytest.mark.alone
 def test_predictions_are_written_before_they_are_run(tmp_path: Path) -> None:
     since = time.monotonic()
     command = Command(tmp_path, "try", "--out", "out")

@@ -19,7 +19,7 @@ from sojourn.study.kinds.http_system import HttpLoad
 from sojourn.study.kinds.url_system import UrlOptions, UrlSystem
 from sojourn.table import Metrics
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 __all__ = ["port"]
 LOAD = HttpLoad.model_validate({"for": 1.5, "rate_per_s": 50.0, "connections": 8})
 
@@ -36,6 +36,7 @@ def shop(port: int) -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
+@pytest.mark.alone
 def test_its_resources_are_what_its_user_says(tmp_path: Path, port: int, shop: subprocess.Popen[bytes]) -> None:
     options = UrlOptions.model_validate({
         "url": f"http://127.0.0.1:{port}/{{page}}", "factors": {"page": "item"},

@@ -14,7 +14,7 @@ from sojourn.study.system import Point
 from sojourn.table import Metrics
 from sojourn_cases.web.web_shop import WebLoad, WebSystem, WebSystemOptions
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 PAGE_S, RATE_PER_S = 0.002, 100.0
 
 
@@ -34,6 +34,7 @@ def run(out: Path, kind: str, *points: dict[str, Any], length_s: float = 2, **mo
     return found
 
 
+@pytest.mark.alone
 def test_on_loopback(tmp_path: Path) -> None:
     one, bare = run(tmp_path, "loopback", {"cores": 1}, {"cores": 1, "page_s": 0.0})
     metrics = Metrics.read(one.path / "metrics.parquet")
@@ -49,6 +50,7 @@ def test_on_loopback(tmp_path: Path) -> None:
 
 @pytest.mark.lab
 @pytest.mark.skipif(len(cores()) < 2, reason="spreading needs two cores")
+@pytest.mark.alone
 def test_in_a_lab_with_interrupts_spread(tmp_path: Path) -> None:
     (spread,) = run(tmp_path, "namespaces", {"cores": 2, "nics": 2}, interrupt_s=1e-3)
     assert len(spread.manifest["load"]["lanes"]) == len(set(spread.manifest["placement"]["interrupts"])) == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from machine import Command, tiny_study
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 
 
 def test_the_doctor_tells_a_plain_user_what_to_do(open_folder: Path) -> None:
