@@ -50,7 +50,7 @@ test: build ## all tests that others may run beside (eleven minutes on 2 cores)
 	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal || $(AGAIN) -m "not alone"
 
 test-alone: build ## the tests that measure: nothing else may run (fourteen minutes)
-	$(PY) -m pytest -m alone || $(AGAIN) -m alone
+	$(PY) -m pytest -m alone tests/live || $(AGAIN) -m alone tests/live
 
 live: build ## only the tests that put load on a service here (bounded)
 	$(PY) -m pytest -m live

@@ -20,6 +20,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if why and item.get_closest_marker("lab"):
             item.add_marker(pytest.mark.skip(reason=why))
+        if item.get_closest_marker("alone") and item.path.parent.name != "live":
+            raise pytest.UsageError(
+                f"{item.nodeid}: marked `alone`, which make test-alone looks for in tests/live only; move it there"
+            )
 
 
 @pytest.fixture(autouse=True)

@@ -225,7 +225,7 @@ def test_children_that_stay_are_ended_and_told(tmp_path: Path, port: int) -> Non
 def test_deaf_to_its_signal(tmp_path: Path, port: int) -> None:
     folder = run(system(port, "--deaf", grace_s=0.5), tmp_path)
     assert folder.manifest["service"]["killed"]
-    assert not any("service" in reason for reason in folder.manifest["reasons"])
+    assert not any("the service ended" in reason for reason in folder.manifest["reasons"])
 
 
 @pytest.mark.parametrize(
