@@ -49,6 +49,11 @@ class NativeService:
         return self.worker.process.pid
 
     @property
+    def return_code(self) -> int | None:
+        """None while it runs."""
+        return self.worker.process.poll()
+
+    @property
     def pids(self) -> dict[str, int]:
         """The process by kind and address: what a run has to watch."""
         return {f"{self.kind} {self.address}": self.pid}

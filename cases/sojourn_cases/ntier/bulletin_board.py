@@ -1,6 +1,6 @@
-"""A three-tier site, the bulletin board: nginx before one or several replicas of the application, before PostgreSQL or tables in memory.
+"""A three-tier site, the bulletin board: a proxy before one or several replicas of the application, before a database or tables in memory.
 
-Each run starts its tiers anew, PostgreSQL on a copy of a cluster that was loaded once, so that none inherits what the last one wrote.
+Each run starts its tiers anew, the database on a copy of a cluster that was loaded once, so that none inherits what the last one wrote.
 The tiers share `cores` cores; the client has the others, or, where there is none left, shares them too.
 """
 
@@ -32,13 +32,11 @@ from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
-from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
-from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_board_tiers import APPLICATION, DATABASE, HOST, NGINX, SiteTiers, TierCores
-from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
-from sojourn_cases.ntier.bulletin_database import TableSizes
-from sojourn_cases.ntier.nginx import nginx_program
+from sojourn_cases.ntier.bulletin_board_options import OWN_STACK, BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores
+from sojourn_cases.ntier.own_stack import OwnStack
+from sojourn_cases.ntier.site_stack import OpenStack, SiteStack
 from sojourn_cases.ntier.tier_demands import BACKGROUND, CORES, background_cores
 
 PLACE = "[system]"
@@ -57,7 +55,7 @@ class BulletinLoad(LevelLoad):
 
 
 class BulletinSystem(System):
-    """For each run, the study starts nginx, the application and, with `database = true`, PostgreSQL."""
+    """For each run, the study starts nginx, the application and, with `database = true`, PostgreSQL; or other software (`stack`)."""
 
     options_type: ClassVar[type[BaseModel]] = BulletinSystemOptions
     load_type: ClassVar[type[BaseModel]] = BulletinLoad
@@ -65,41 +63,30 @@ class BulletinSystem(System):
 
     def __init__(self, options: BulletinSystemOptions, load: BulletinLoad, base_folder: Path) -> None:
         self.options, self.load, self.base_folder = options, load, base_folder
-        if options.database:
-            TableSizes.of(options.scale)
-            database_disk.check(options.disk)
-        elif options.database_folder or options.database_settings or options.disk:
-            raise InputError(
-                "database_folder, database_settings, disk", PLACE, "set database = true, or leave these options out"
-            )
+        self.stack = _stack(options)
+        self.stack.check()
 
     @property
     def tiers(self) -> tuple[str, ...]:
         """Their names, which are those of the stations of a run's Metrics, front first."""
-        return (NGINX, APPLICATION, DATABASE) if self.options.database else (NGINX, APPLICATION)
+        return self.stack.tiers
 
     @property
     def factors(self) -> dict[str, Factor]:
-        """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. `workers`
-        and `pool` are threads and sessions with the database of each of `replicas` of the application. Runs have `machine_cores` too."""
+        """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. The
+        software has further ones, such as sizes of pools of each of `replicas` of the application. Runs have `machine_cores` too."""
         number = len(all_cores())
-        own = {
+        return {
             "cores": Factor(default=number, low=1, high=number),
             "mix": Factor(default=self.load.mix),
             **self.load.factors(),
             "replicas": Factor(default=1, low=1, high=16),
-            "workers": Factor(default=16 if self.options.database else 8, low=1, high=1024),
-            "nginx_workers": Factor(default=1, low=1, high=64),
+            **self.stack.pools,
             "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
             "placement": Factor(default=FIRST_CORES, values=(FIRST_CORES, *PLACEMENTS)),
             "pinned": Factor(default=False),
+            **self.stack.database_factors,
         }
-        of_database = {
-            "pool": Factor(default=16, low=1, high=1024),
-            "synchronous_commit": Factor(default=True),
-            **database_disk.disk_factors(self.options.disk),
-        }
-        return own | (of_database if self.options.database else {})
 
     def settled(self, given: Mapping[str, Any], place: str) -> dict[str, Value]:
         found = self.load.settled(self.factors, given, place)
@@ -140,23 +127,25 @@ class BulletinSystem(System):
         """Loads the database, once.
 
         Raises:
-            ServiceError, LabError: nginx or PostgreSQL is not installed.
+            ServiceError, LabError: a program of it is not installed.
         """
-        nginx_program()
         with ExitStack() as stack:
             groups = stack.enter_context(counted_groups())
             disk = stack.enter_context(database_disk.opened(self.options.disk, self._copies))
-            cluster = stack.enter_context(self._cluster(disk)) if self.options.database else None
-            yield BulletinSession(self, place, groups, cluster, disk)
+            software = stack.enter_context(self.stack.open(disk.folder if disk else self._copies))
+            yield BulletinSession(self, place, groups, software, disk)
 
     @property
     def _copies(self) -> Path | None:
         return self.base_folder / self.options.database_folder if self.options.database_folder else None
 
-    def _cluster(self, disk: SlowDisk | None) -> AbstractContextManager[BulletinCluster]:
-        programs(runs_as(), "set database = false (tables in memory)")
-        copies = disk.folder if disk else self._copies
-        return bulletin_cluster(self.options.scale, self.options.data_seed, copies)
+
+def _stack(options: BulletinSystemOptions) -> SiteStack:
+    if options.stack == OWN_STACK:
+        return OwnStack(options)
+    from sojourn_cases.ntier.apache_tomcat_mariadb.java_tiers import JavaStack
+
+    return JavaStack(options)
 
 
 @dataclass(frozen=True)
@@ -166,20 +155,20 @@ class BulletinSession:
     system: BulletinSystem
     place: Environment
     groups: CountedGroups
-    cluster: BulletinCluster | None = None
+    software: OpenStack
     disk: SlowDisk | None = None
 
     def conditions(self, point: Point) -> dict[str, Any]:
         said = {"system": self.system.options.model_dump()}
-        database = {"database": self.cluster.version, "rows": dict(self.cluster.rows)} if self.cluster else {}
-        return {"load": self._load(point, f"http://{HOST}/", 0), "machine": machine(), "conditions": said | database}
+        conditions = said | self.software.described
+        return {"load": self._load(point, f"http://{HOST}/", 0), "machine": machine(), "conditions": conditions}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         logs = out.with_name(f".{out.name}")
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir(parents=True)
-        system, cores = self.system, self.system.cores(point.factors)
-        tiers = SiteTiers(system.options, point.factors, cores, self.groups, self.cluster, logs)
+        cores = self.system.cores(point.factors)
+        tiers = self.software.start(point.factors, cores, self.groups, logs)
         try:
             with database_disk.written_so(self.disk, tiers.postgres, point.factors) as beside:
                 folder = self._execute(point, out, seed, tiers, cores)

@@ -9,15 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.study import Value
 
+OWN_STACK, JAVA_STACK = "nginx-bulletin-postgresql", "apache-tomcat-mariadb"
+
 
 class BulletinSystemOptions(BaseModel):
-    """`[system]` of kind `bulletin`: with PostgreSQL (`database`) or tables in memory; `database_folder`: where the copies of the
-    cluster lie; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk in that folder, for the copies."""
+    """`[system]` of kind `bulletin`: with a database (`database`) or tables in memory; `stack`: the software of its tiers;
+    `database_folder`: where the copies of the cluster lie; `database_settings`: of the database, by their names; `disk`: size of a slow
+    disk in that folder, for the copies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["bulletin"] = "bulletin"
     database: bool = False
+    stack: Literal["nginx-bulletin-postgresql", "apache-tomcat-mariadb"] = "nginx-bulletin-postgresql"
     scale: float = Field(default=0.02, ge=0.0001, le=10)
     data_seed: int = Field(default=1, ge=0)
     database_folder: str | None = None

@@ -6,21 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from sojourn.errors import SojournError
-from sojourn.lab import CLIENT, CountedGroups, how_ended, last_lines, pin
+from sojourn.lab import CLIENT, CountedGroups, how_ended, last_lines
 from sojourn.runs import MeasuredResource, group_name
-from sojourn.study import Value
-from sojourn_cases.common.memcached import free_port
 from sojourn_cases.common.postgres import Postgres
-from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, BulletinDatabase
-from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
-from sojourn_cases.ntier.nginx import Nginx
 
-NGINX, APPLICATION, DATABASE = "nginx", "application", "database"
-ANY_PORT = "127.0.0.1:0"
 HOST = "127.0.0.1"
 
 
@@ -37,73 +29,62 @@ class TierCores:
         return not set(self.client).isdisjoint(self.all)
 
 
+class RunningTier(Protocol):
+    """A program of a tier."""
+
+    @property
+    def return_code(self) -> int | None: ...
+
+    def stop(self) -> dict[str, Any]: ...
+
+    def close(self) -> None: ...
+
+
+class Replica(RunningTier, Protocol):
+    """One of the application."""
+
+    @property
+    def pid(self) -> int: ...
+
+
+class LoggedTier(RunningTier, Protocol):
+    """One with several processes, and a file in which it complains."""
+
+    @property
+    def pids(self) -> dict[str, int]: ...
+
+    @property
+    def log(self) -> Path: ...
+
+
 class SiteTiers:
-    """The processes of one run. `url`: nginx."""
+    """The processes of one run. `url`: of the front. `names`: of the tiers, front first; the database is left out where there is none."""
 
-    def __init__(
-        self,
-        options: BulletinSystemOptions,
-        factors: Mapping[str, Value],
-        cores: TierCores,
-        groups: CountedGroups,
-        cluster: BulletinCluster | None,
-        logs: Path,
-    ) -> None:
-        """Starts them on their `cores`; what replicas complain of goes to files in the folder `logs`.
+    names: ClassVar[tuple[str, str, str]]
+    url: str
 
-        Raises:
-            ServiceError: one does not start; the reason is its own.
-        """
+    def __init__(self, cores: TierCores, groups: CountedGroups, logs: Path) -> None:
+        """To be called by a class that starts them; what replicas complain of goes to files in the folder `logs`."""
         self._cores, self._groups, self._logs = cores, groups, logs
-        self._replicas: list[BulletinService] = []
-        self._nginx: Nginx | None = None
-        self._database: BulletinDatabase | None = None
+        self._replicas: list[Replica] = []
+        self._front: LoggedTier | None = None
+        self._database: LoggedTier | None = None
+        self._pids: dict[str, dict[str, int]] = {}
         self._stopped: dict[str, Any] | None = None
         self.died: list[str] = []
-        try:
-            self._start(options, factors, cluster)
-        except BaseException:
-            self.close()
-            raise
-
-    def _start(
-        self, options: BulletinSystemOptions, factors: Mapping[str, Value], cluster: BulletinCluster | None
-    ) -> None:
-        replicas = int(factors["replicas"])
-        if cluster:
-            self._database = BulletinDatabase(
-                cluster, sessions=replicas * int(factors["pool"]), settings=options.server_settings(factors),
-                cores=self._cores.tiers[DATABASE], cgroup=self._groups.path(DATABASE),
-            )  # fmt: skip
-        own = BulletinOptions(
-            listen=ANY_PORT, scale=options.scale, seed=options.data_seed, workers=int(factors["workers"]),
-            page_work_s=float(factors["page_work_s"]), database=self._database.url if self._database else None,
-            pool=int(factors.get("pool", 1)),
-        )  # fmt: skip
-        for k in range(1, replicas + 1):
-            log, group = self._logs / f"application {k}.txt", self._groups.path(f"application{k}")
-            self._replicas.append(BulletinService(own, log=log, cgroup=group))
-        pin([one.pid for one in self._replicas], self._cores.tiers[APPLICATION])
-        if self._database:
-            self._database.begin()
-        self._nginx = Nginx(
-            f"{HOST}:{free_port(HOST)}", [one.address for one in self._replicas], workers=int(factors["nginx_workers"]),
-            cores=self._cores.tiers[NGINX], cgroup=self._groups.path(NGINX),
-        )  # fmt: skip
-        self.url = self._nginx.url
-        self._pids = self._by_tier()
 
     def _by_tier(self) -> dict[str, dict[str, int]]:
         """Processes of each tier, with the database's sessions, which stay for the run."""
-        assert self._nginx is not None
-        replicas = {f"application {k}": one.pid for k, one in enumerate(self._replicas, 1)}
-        found = {NGINX: self._nginx.pids, APPLICATION: replicas}
-        return found | ({DATABASE: self._database.pids} if self._database else {})
+        assert self._front is not None
+        front, application, database = self.names
+        replicas = {f"{application} {k}": one.pid for k, one in enumerate(self._replicas, 1)}
+        found = {front: self._front.pids, application: replicas}
+        return found | ({database: self._database.pids} if self._database else {})
 
     @property
     def postgres(self) -> Postgres | None:
-        """The database's server, where there is one."""
-        return self._database.postgres if self._database else None
+        """The database's server, where it is PostgreSQL."""
+        return None
 
     @property
     def pids(self) -> dict[str, int]:
@@ -115,7 +96,7 @@ class SiteTiers:
         return tuple(name for part in (*self._pids, CLIENT) for name in self._grouped(part))
 
     def _grouped(self, part: str) -> tuple[str, ...]:
-        parts = [f"{part}{k}" for k in range(1, len(self._replicas) + 1)] if part == APPLICATION else [part]
+        parts = [f"{part}{k}" for k in range(1, len(self._replicas) + 1)] if part == self.names[1] else [part]
         paths = [self._groups.path(one) for one in parts]
         return tuple(group_name(Path(path)) for path in paths if path)
 
@@ -142,33 +123,39 @@ class SiteTiers:
         """Ends them, front first; what each counted, and in `died` those that had ended before, which it raises nothing for."""
         if self._stopped is None:
             self.died = list(self._ended())
-            found: dict[str, Any] = {NGINX: self._nginx.stop()} if self._nginx else {}
-            found[APPLICATION] = [_summary(one) for one in self._replicas]
-            found |= {DATABASE: self._database.stop()} if self._database else {}
+            front, application, database = self.names
+            found: dict[str, Any] = {front: self._front.stop()} if self._front else {}
+            found[application] = [_summary(one) for one in self._replicas]
+            found |= {database: self._database.stop()} if self._database else {}
             self._stopped = found | ({"died": self.died} if self.died else {})
         return self._stopped
 
     def _ended(self) -> Iterator[str]:
         """Which tiers are gone, how, and their last lines."""
-        tiers = [(one.worker.process.poll(), self._logs / f"application {k}.txt", f"application {k}")
-                 for k, one in enumerate(self._replicas, 1)]  # fmt: skip
-        if self._nginx and self._nginx.process:
-            tiers.insert(0, (self._nginx.process.poll(), self._nginx.log, NGINX))
+        front, application, database = self.names
+        tiers = [
+            (one.return_code, self._replica_log(k), f"{application} {k}") for k, one in enumerate(self._replicas, 1)
+        ]
+        if self._front:
+            tiers.insert(0, (self._front.return_code, self._front.log, front))
         if self._database:
-            tiers.append((self._database.postgres.return_code, self._database.log, DATABASE))
+            tiers.append((self._database.return_code, self._database.log, database))
         for code, log, name in tiers:
             if code is not None:
                 said = last_lines(log)
                 yield f"{name} {how_ended(code)}; {f'its last lines: {said}' if said else 'it printed nothing'}"
 
+    def _replica_log(self, number: int) -> Path:
+        return self._logs / f"application {number}.txt"
+
     def close(self) -> None:
         """Makes sure that they are gone."""
-        for one in (self._nginx, *self._replicas, self._database):
+        for one in (self._front, *self._replicas, self._database):
             if one:
                 one.close()
 
 
-def _summary(replica: BulletinService) -> dict[str, Any]:
+def _summary(replica: Replica) -> dict[str, Any]:
     """What it counted; nothing where it was gone."""
     with suppress(SojournError):
         return replica.stop()

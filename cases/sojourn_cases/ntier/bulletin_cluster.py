@@ -98,7 +98,7 @@ class BulletinDatabase:
         self._folder = _own_folder(cluster.copies)
         self._version = cluster.version
         try:
-            _copy(cluster.folder, self._folder)
+            copied(cluster.folder, self._folder)
             self.postgres = Postgres(
                 self._folder, keep=True, cores=cores, cgroup=cgroup, connections=sessions + SPARE_SESSIONS,
                 settings={**SETTINGS, **(settings or {})},
@@ -114,6 +114,11 @@ class BulletinDatabase:
     @property
     def log(self) -> Path:
         return self.postgres.log
+
+    @property
+    def return_code(self) -> int | None:
+        """Of its first process; None while that runs."""
+        return self.postgres.return_code
 
     @property
     def pids(self) -> dict[str, int]:
@@ -162,8 +167,9 @@ def _own_folder(parent: Path | None) -> Path:
     return folder
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copies the data, sharing the blocks where the file system can, and waits until the disk has it: the run would else wait for it."""
+def copied(source: Path, target: Path) -> None:
+    """Copies the data of a cluster and its password, sharing the blocks where the file system can, and waits until the disk has them: the
+    run would else wait."""
     for command in (
         ["cp", "-a", "--reflink=auto", f"{source}/data", f"{source}/password", str(target)],
         ["sync", "-f", str(target)],

@@ -151,6 +151,11 @@ class Nginx:
         return self._folder / "error.log"
 
     @property
+    def return_code(self) -> int | None:
+        """Of the master; None while that runs."""
+        return self.process.poll() if self.process else None
+
+    @property
     def pids(self) -> dict[str, int]:
         """The master and its workers."""
         assert self.process is not None

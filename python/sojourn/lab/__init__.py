@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sojourn.lab.cpu_topology import CorePlacement as CorePlacement
     from sojourn.lab.cpu_topology import cores as cores
     from sojourn.lab.cpu_topology import place as place
+    from sojourn.lab.doctor import AbilityCheck as AbilityCheck
     from sojourn.lab.embedded_kv import EmbeddedKv as EmbeddedKv
     from sojourn.lab.emulated_network import LEAST_BIT_PER_S as LEAST_BIT_PER_S
     from sojourn.lab.emulated_network import MOST_BIT_PER_S as MOST_BIT_PER_S
@@ -91,6 +92,7 @@ else:
             "counted_groups": ["CLIENT", "CountedGroups", "counted_groups"],
             "cpu_affinity": ["pin"],
             "cpu_topology": ["Core", "CorePlacement", "cores", "place"],
+            "doctor": ["AbilityCheck"],
             "embedded_kv": ["EmbeddedKv"],
             "emulated_network": ["LEAST_BIT_PER_S", "MOST_BIT_PER_S", "NIC", "EmulatedNetwork"],
             "guest_command": ["LINK", "LISTENS", "GuestDisk", "GuestShape"],

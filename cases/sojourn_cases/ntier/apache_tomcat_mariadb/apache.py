@@ -1,0 +1,196 @@
+"""Apache httpd as a reverse proxy before Tomcat: its configuration, started on loopback and ended; its own account by mod_status."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+import urllib.request
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import InputError, ServiceError
+from sojourn.lab import last_lines
+from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms
+from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, write_private
+from sojourn_cases.ntier.nginx import ADDRESS
+
+PREFIX = "sojourn-apache-"
+STARTED_S, ENDED_S = 10.0, 10.0
+MODULES = ("mpm_event", "authz_core", "proxy", "proxy_http", "status")
+BALANCER = ("slotmem_shm", "proxy_balancer", "lbmethod_byrequests")
+# One child with all threads: no child is started or ended in a run. Connections stay open as long as the client wants, and one that is
+# idle takes no thread (mpm_event).
+CONF = """ServerRoot "{folder}"
+DefaultRuntimeDir "{folder}"
+PidFile "{folder}/apache2.pid"
+ServerName localhost
+{modules}
+Listen {listen}
+Listen {status}
+ListenBackLog 4096
+ErrorLog "{folder}/error.log"
+LogLevel warn
+ServerLimit 1
+StartServers 1
+ThreadLimit {threads}
+ThreadsPerChild {threads}
+MaxRequestWorkers {threads}
+MinSpareThreads 1
+MaxSpareThreads {threads}
+AsyncRequestWorkerFactor 64
+ThreadStackSize 262144
+KeepAlive On
+MaxKeepAliveRequests 0
+KeepAliveTimeout 3600
+Timeout 60
+ExtendedStatus On
+DocumentRoot "{folder}"
+<Directory />
+    Require all denied
+</Directory>
+<VirtualHost {listen}>
+    ProxyAddHeaders Off
+    ProxyTimeout 60
+{proxy}
+</VirtualHost>
+<VirtualHost {status}>
+    <Location "/server-status">
+        SetHandler server-status
+        Require all granted
+    </Location>
+</VirtualHost>
+"""
+
+
+def configuration(
+    folder: Path, modules: Path, listen: str, status: str, servers: Sequence[str], max_request_workers: int
+) -> str:
+    """`httpd.conf`: requests to `listen` are given to `servers`, to several in turn; addresses are HOST:PORT.
+
+    Raises:
+        InputError: an address that is none, no server, or a number out of range.
+    """
+    for address in (listen, status, *servers):
+        if not ADDRESS.fullmatch(address):
+            raise InputError(repr(address), "apache", "give HOST:PORT")
+    if not servers or not 1 <= max_request_workers <= 20_000:
+        raise InputError(
+            f"{len(servers)} servers, max_request_workers = {max_request_workers}",
+            "apache",
+            "give a server, and 1 to 20000",
+        )
+    loaded = MODULES if len(servers) == 1 else MODULES + BALANCER
+    lines = [f'LoadModule {name}_module "{modules}/mod_{name}.so"' for name in loaded]
+    if len(servers) == 1:
+        proxy = [f'ProxyPass "/" "http://{servers[0]}/" retry=0']
+    else:
+        members = [f'    BalancerMember "http://{server}" retry=0' for server in servers]
+        proxy = ['<Proxy "balancer://application">', *members, "</Proxy>", 'ProxyPass "/" "balancer://application/"']
+    return CONF.format(
+        folder=folder, modules="\n".join(lines), listen=listen, status=status, threads=max_request_workers,
+        proxy="\n".join(f"    {line}" for line in proxy),
+    )  # fmt: skip
+
+
+class Apache:
+    """A running Apache: where, which processes, what it counted, how to stop it."""
+
+    kind = "apache"
+
+    def __init__(
+        self,
+        programs: StackPrograms,
+        listen: str,
+        status: str,
+        servers: Sequence[str],
+        *,
+        max_request_workers: int,
+        cores: Iterable[int] = (),
+        cgroup: str | None = None,
+    ) -> None:
+        """Starts it at `listen`, its account at `status`.
+
+        Raises:
+            InputError: see `configuration`. ServiceError: it does not start; the reason is its own.
+        """
+        self.address, self._status = listen, status
+        self._folder = own_folder(PREFIX)
+        self._process: TierProcess | None = None
+        self._asked = self._before = 0
+        try:
+            text = configuration(self._folder, programs.modules, listen, status, servers, max_request_workers)
+            conf = self._folder / "httpd.conf"
+            write_private(conf, text)
+            write_private(self.log, "")
+            give(self._folder)  # for its pid, and the memory that a balancer shares
+            command = [str(programs.apache), "-f", str(conf), "-D", "FOREGROUND"]
+            self._process = TierProcess(command, self.log, cores=cores, cgroup=cgroup)
+            self._await()
+        except BaseException:
+            self.close()
+            raise
+
+    def _await(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + STARTED_S
+        while time.monotonic() < deadline and self._process.return_code is None:
+            with suppress(OSError, ServiceError):
+                self._accesses()
+                return
+            time.sleep(0.02)
+        why = last_lines(self.log) or "it does not answer"
+        raise ServiceError(why, f"apache at {self.address}", "choose another port, or see what it says")
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}/"
+
+    @property
+    def log(self) -> Path:
+        """What it complains of; gone with it."""
+        return self._folder / "error.log"
+
+    @property
+    def return_code(self) -> int | None:
+        return self._process.return_code if self._process else None
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The parent and its child."""
+        assert self._process is not None
+        pid = self._process.pid
+        children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        return {"apache": pid} | {f"apache child {k}": child for k, child in enumerate(children, 1)}
+
+    def begin(self) -> None:
+        """Requests count from here on."""
+        self._before = self._accesses()
+
+    def _accesses(self) -> int:
+        """Requests of clients since its start."""
+        with urllib.request.urlopen(f"http://{self._status}/server-status?auto", timeout=5) as answer:
+            said = answer.read().decode(errors="replace")
+        found = re.search(r"^Total Accesses: (\d+)", said, re.MULTILINE)
+        if not found:
+            raise ServiceError(repr(said[:80]), "apache, mod_status", "check that this Apache has that module")
+        self._asked += 1
+        return int(found[1]) - (self._asked - 1)  # the one that asks is counted when it is answered
+
+    def stop(self) -> dict[str, Any]:
+        """Ends it; what it counted."""
+        requests = None
+        with suppress(OSError, ServiceError):
+            requests = self._accesses() - self._before
+        if self._process:
+            self._process.stop(ENDED_S)
+        self.close()
+        return {"kind": self.kind, "requests": requests}
+
+    def close(self) -> None:
+        """Makes sure that the processes are gone, and its folder."""
+        if self._process:
+            self._process.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
