@@ -38,7 +38,8 @@ class Case:
     objects of `FitTemplate`. `analysis_functions`: for `[[analysis]]`. `worker_functions`: kinds of worker processes, functions of a
     configuration and of `emit` that return a summary. `mix_functions`: users for `--mix`, functions without arguments that return
     shares and transition matrices. `command_functions`: verb → word → function (`serve`, `calc`), or a class of `LoadOptions` (`load`).
-    `study_folders`: for `sojourn study NAME`, folders of the package as "package:folder"."""
+    `study_folders`: for `sojourn study NAME`, folders of the package as "package:folder". `ability_checks`: for `sojourn doctor`,
+    functions without arguments that return an `AbilityCheck`."""
 
     system_classes: ImportPaths = field(default_factory=dict)
     fit_templates: ImportPaths = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Case:
     mix_functions: ImportPaths = field(default_factory=dict)
     command_functions: Mapping[str, ImportPaths] = field(default_factory=dict)
     study_folders: ImportPaths = field(default_factory=dict)
+    ability_checks: ImportPaths = field(default_factory=dict)
 
 
 @cache

@@ -1,9 +1,10 @@
 """A bulletin board of several tiers that share cores: what each demands of a core, and what more cores would do.
 
 Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_board_simulated` the same with known times ·
-`bulletin_server`, `bulletin_cluster`, `nginx` its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`,
-`load_bulletin` its commands · `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`,
-`package-step.toml`, `scalability.toml` of cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
+`site_stack` the software that it is made of: `own_stack`, or `apache_tomcat_mariadb` · `bulletin_server`, `bulletin_cluster`, `nginx`
+its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`, `load_bulletin` its commands ·
+`hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`, `package-step.toml`, `scalability.toml` of
+cores in two packages · `tier_demands` CPU time of each tier in a run · `maxima` the load that
 each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks ·
 `cache_misses` misses of the last-level cache ·
 `factor_ratios` one way to handle writes against another ·
@@ -36,6 +37,7 @@ CASE = Case(
         "serve": {"bulletin": "sojourn_cases.ntier.serve_bulletin:bulletin"},
         "load": {"bulletin": "sojourn_cases.ntier.load_bulletin:BulletinUsers"},
     },
+    ability_checks={"apache-tomcat-mariadb": "sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs:stack_check"},
     study_folders={
         "ntier": "sojourn_cases:studies/ntier",
         "ntier-virtual": "sojourn_cases:studies/ntier-virtual",

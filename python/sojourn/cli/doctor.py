@@ -23,7 +23,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="print the check
     """Says what works on this machine, and what to install."""
     from sojourn.lab.doctor import all_checks
 
-    checks = [*_installed(), *all_checks(), _leases()]
+    checks = [*_installed(), *all_checks(), *_of_cases(), _leases()]
     if as_json:
         say_answer("doctor", {"checks": [vars(check) for check in checks]})
         return
@@ -61,6 +61,13 @@ def _installed() -> list[AbilityCheck]:
         ),
         AbilityCheck("workbench", page, "is there" if page else "not found", "sojourn ui", "pip install 'sojourn[ui]'"),
     ]
+
+
+def _of_cases() -> list[AbilityCheck]:
+    """What their services need that is not everywhere."""
+    from sojourn.cases import imported, known
+
+    return [imported(place)() for _, place in sorted(known("ability_checks", {}).items())]
 
 
 def _leases() -> AbilityCheck:

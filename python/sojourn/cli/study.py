@@ -41,6 +41,12 @@ def study(
     paths: Annotated[
         str | None, typer.Option("--storage-paths", help="storage study: only these paths, e.g. local,nbd")
     ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", help="study of the bulletin board: the software of its tiers, e.g. apache-tomcat-mariadb"
+        ),
+    ] = None,
     replications: Annotated[int | None, typer.Option(help="runs of each combination, instead of the file's")] = None,
     seed: Annotated[int | None, typer.Option(help="instead of the seed in the file")] = None,
     wait: Wait = None,
@@ -63,14 +69,15 @@ def study(
     if check:
         from sojourn.study.study_check import check_study
 
-        for line in check_study(path, parts, quick=quick, seed=seed, draw=draw, paths=some, repetitions=replications):
+        for line in check_study(
+            path, parts, quick=quick, seed=seed, draw=draw, paths=some, repetitions=replications, stack=stack
+        ):
             console.print(line, markup=False, highlight=False)
         return
     with live("run") as view, patient(wait, view.say):
         result = run_study(
             path, out=out, quick=quick, seed=seed, only_parts=parts, random_configurations=draw, storage_paths=some,
-            repetitions=replications, say=view.say,
-            progress=view,
+            repetitions=replications, stack=stack, say=view.say, progress=view,
         )  # fmt: skip
     for one in (result, *result.others):
         console.print()

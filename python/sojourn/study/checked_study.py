@@ -24,7 +24,7 @@ from sojourn.study.study_points import SATURATION, drawn, section_points
 from sojourn.study.system import Point, System
 from sojourn.study.wanted_parts import CHOOSE, COMMAND_LINE, DRAW, FIT, PREDICT, known_parts, wanted_parts
 
-PATH = "path"
+PATH, STACK = "path", "stack"
 TAKEN = (FIT, CHOOSE, PREDICT, DRAW, SATURATION)
 
 
@@ -70,10 +70,11 @@ class CheckedStudy:
 def read_plan(
     path: Path, *, quick: bool = False, seed: int | None = None, only: Sequence[str] = (), draw: int | None = None,
     system_options: Mapping[str, Any] | None = None, paths: Sequence[str] = (), repetitions: int | None = None,
+    stack: str | None = None,
 ) -> CheckedStudy:  # fmt: skip
     """Reads and checks the study in `path`; `only` names parts, `draw` says how many configurations `[draw]` adds,
-    `system_options` take the place of those in `[system]`, `paths` that of the levels of the factor path, and `repetitions` that of
-    the study's, where a section has none of its own.
+    `system_options` take the place of those in `[system]`, `paths` that of the levels of the factor path, `repetitions` that of
+    the study's, where a section has none of its own, and `stack` that of the option of this name in `[system]`.
 
     Raises:
         StudyError, InputError: with the key, the value and the remedy.
@@ -83,6 +84,8 @@ def read_plan(
     if system_options is not None:
         data["system"] = {**data.get("system", {}), **system_options}
     _asked(data, paths, repetitions)
+    if stack is not None:
+        data["system"] = {**data.get("system", {}), STACK: stack}
     drawn_system = system_options is not None
     study: StudyFile = checked(StudyFile, _lengths(data, quick, drawn_system), file)
     made = named(
@@ -92,6 +95,10 @@ def read_plan(
         "system.kind",
         at(file, ("system", "kind")),
     )
+    if stack is not None and STACK not in made.options_type.model_fields:
+        raise StudyError(
+            stack, "--stack", f"leave it out: a system of kind {study.system.get('kind')} has no choice of software"
+        )
     load = checked(made.load_type, study.load, file, "load.")
     options = checked(made.options_type, study.system, file, "system.")
     _consistent(study, file)

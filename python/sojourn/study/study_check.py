@@ -23,7 +23,11 @@ def check_study(path: Path, only: tuple[str, ...] = (), **options: Any) -> list[
         StudyError, InputError, ModelError: what the study itself would raise before its first run.
     """
     further = (
-        other_files(path, options.get("quick", False), options.get("seed"), only, options.get("draw")) if only else {}
+        other_files(
+            path, options.get("quick", False), options.get("seed"), only, options.get("draw"), options.get("stack")
+        )
+        if only
+        else {}
     )
     plan = read_plan(path, only=tuple(name for name in only if name not in further), **options)
     lines = [f"{path}: no error found", *_lines(plan)]

@@ -25,6 +25,7 @@ def run_study(
     random_configurations: int | None = None,
     storage_paths: Sequence[str] = (),
     repetitions: int | None = None,
+    stack: str | None = None,
     say: Callable[[str], None] = print,
     progress: Callable[[Event], None] | None = None,
 ) -> StudyResult:
@@ -32,12 +33,13 @@ def run_study(
 
     `only_parts`: some of it: sections, fit, predict, analyses, and names of other studies in its table `studies`, which have a folder of
     their own: in `out` by that name, or `out` where nothing else is asked for. `random_configurations`: so many configurations of `[draw]`
-    at random, too. `storage_paths`: of those that the study names. `repetitions`: instead of the study's.
+    at random, too. `storage_paths`: of those that the study names. `repetitions`: instead of the study's. `stack`: the software of the
+    system, instead of that in `[system] stack`.
 
     Raises:
         StudyError, LabError, ServiceError: with the value, the place and the remedy.
     """
-    further = other_files(path, quick, seed, only_parts, random_configurations) if only_parts else {}
+    further = other_files(path, quick, seed, only_parts, random_configurations, stack) if only_parts else {}
     own = tuple(name for name in only_parts if name not in further)
     results = []
     with listening(progress):
@@ -52,19 +54,22 @@ def run_study(
                     draw=random_configurations,
                     paths=storage_paths,
                     repetitions=repetitions,
+                    stack=stack,
                     say=say,
                 )
             )
         for name, file in further.items():
             folder = out / name if out and (own or len(further) > 1) else out
-            results.append(run_system_study(file, out=folder, quick=quick, seed=seed, say=say))
+            results.append(run_system_study(file, out=folder, quick=quick, seed=seed, stack=stack, say=say))
     return replace(results[0], others=tuple(results[1:]))
 
 
-def other_files(path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None) -> dict[str, Path]:
+def other_files(
+    path: Path, quick: bool, seed: int | None, only: tuple[str, ...], draw: int | None, stack: str | None = None
+) -> dict[str, Path]:
     """The other study files that `only` names, each checked before anything runs."""
-    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw)
+    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw, stack=stack)
     files = {name: plan.folder / plan.study.studies[name] for name in only if name in plan.study.studies}
     for file in files.values():
-        read_plan(file, quick=quick, seed=seed)
+        read_plan(file, quick=quick, seed=seed, stack=stack)
     return files

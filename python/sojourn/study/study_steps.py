@@ -40,7 +40,8 @@ Run: TypeAlias = Callable[[list[Point]], list[RunFolder]]
 
 def run_system_study(
     path: Path, *, out: Path | None = None, quick: bool = False, seed: int | None = None, only: tuple[str, ...] = (),
-    draw: int | None = None, paths: Sequence[str] = (), repetitions: int | None = None, say: Say = print,
+    draw: int | None = None, paths: Sequence[str] = (), repetitions: int | None = None, stack: str | None = None,
+    say: Say = print,
 ) -> StudyResult:  # fmt: skip
     """Runs the study in `path` into `out`, going on where one was interrupted: findings, verdict, report.
 
@@ -48,13 +49,22 @@ def run_system_study(
         StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not determine the model. ServiceError,
         LabError: a run.
     """
-    plan = read_plan(path, quick=quick, seed=seed, only=only, draw=draw, paths=paths, repetitions=repetitions)
+    plan = read_plan(
+        path, quick=quick, seed=seed, only=only, draw=draw, paths=paths, repetitions=repetitions, stack=stack
+    )
     if draw is None or plan.study.draw is None or not plan.study.draw.system:
         return _studied(plan, out, say)
 
     def study_of(options: Mapping[str, Any], own_seed: int, folder: Path) -> StudyFindings:
         one = read_plan(
-            path, quick=quick, seed=own_seed, only=only, system_options=options, paths=paths, repetitions=repetitions
+            path,
+            quick=quick,
+            seed=own_seed,
+            only=only,
+            system_options=options,
+            paths=paths,
+            repetitions=repetitions,
+            stack=stack,
         )
         return _studied(one, folder, say).findings
 

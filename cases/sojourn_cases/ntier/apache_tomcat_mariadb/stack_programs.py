@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -98,8 +99,9 @@ def stack_check() -> AbilityCheck:
 
 
 def mariadb_version(programs: StackPrograms) -> str:
-    """`mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`."""
-    return _said([str(programs.mariadbd), "--no-defaults", "--version"])
+    """`MariaDB 10.11.19-MariaDB-0+deb12u1`."""
+    found = re.search(r"Ver (\S+)", said := _said([str(programs.mariadbd), "--no-defaults", "--version"]))
+    return f"MariaDB {found[1]}" if found else said
 
 
 def versions(programs: StackPrograms) -> dict[str, str]:

@@ -197,19 +197,19 @@ class Tomcat:
     def return_code(self) -> int | None:
         return self._process.return_code if self._process else None
 
-    def counted(self) -> dict[str, Any]:
+    def counted(self, path: str = "counts") -> dict[str, Any]:
         """What the servlet did since its start.
 
         Raises:
             OSError: it is gone, or has not begun.
         """
-        with urllib.request.urlopen(f"http://{self.address}/counts", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://{self.address}/{path}", timeout=5) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
     def begin(self) -> None:
-        """Interactions count from here on."""
-        self._before = self.counted()
+        """Interactions count from here on, and take `page_work_s`."""
+        self._before = self.counted("begin")
 
     def stop(self) -> dict[str, Any]:
         """Ends it after the answers that are under way; what the servlet did. Nothing where it was gone."""
