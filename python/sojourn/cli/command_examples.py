@@ -51,7 +51,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sojourn lab topology --measure-access-times",
         "sojourn lab topology --json",
     ),
-    "lab vm": ("sojourn lab vm --boot-guests", "sojourn lab vm --boot-guests --json"),
+    "lab vm": (
+        "sojourn lab vm --boot-guests",
+        "sojourn lab vm --boot-guests --json",
+        "sojourn lab vm --boot-guests --kernel /boot/vmlinuz-6.12-mine",
+    ),
     "lab disk": (
         "sudo sojourn lab disk --bytes-per-s 20M",
         "sudo sojourn lab disk --bytes-per-s 20M -- ls {}",

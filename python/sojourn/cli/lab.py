@@ -89,7 +89,7 @@ def vm(
         Path | None,
         typer.Option(
             "--modules",
-            help="folder with the modules of this kernel [lib/modules/VERSION beside its folder, or on this machine, if there]",
+            help="folder with the modules of this kernel; by default lib/modules/VERSION beside its folder, or on this machine, if there",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
