@@ -127,10 +127,13 @@ class Limited:
     options: KvOptions
     count: int = 0
 
-    def once(self, design: str, servers: int, workload: str, clients: int, seconds: float) -> Row:
+    def once(
+        self, design: str, servers: int, workload: str, clients: int, seconds: float, client_hosts: int = 1
+    ) -> Row:
         load = KvLoad.model_validate({"for": seconds, "warm_up": 0.3, "keys": KEYS, "value_bytes": VALUE_BYTES})
         of = KvSystem(self.options, load, self.folder)
         given = {"design": design, "servers": servers, "workers": 8, "workload": workload, "clients": clients}
+        given |= {"client_hosts": client_hosts} if client_hosts > 1 else {}
         self.count += 1
         with of.open(self.hosts) as session:
             (row,) = frame(
@@ -145,7 +148,7 @@ def limited(**options: Any) -> Iterator[Limited]:
     """A system on hosts of its own, of which nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = KvOptions(hosts="namespaces", servers=2, proxies=1, **options)
-        with open_hosts(wanted, 2, 1) as hosts:
+        with open_hosts(wanted, 2, 1, wanted.client_hosts) as hosts:
             mark = mark_of(hosts)
             yield Limited(hosts, Path(folder), wanted)
     assert left_of(mark) == []
@@ -172,6 +175,17 @@ def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
             assert limited_by(row, len(cores())) == "network of a server"
         # a set's answer has 8 bytes: the upload carries many more of them, and a fast machine fills it with these too
         assert system.once("none", 1, "set", 8, 1.0)["throughput_per_s"] > 1.5 * most
+
+
+@pytest.mark.lab
+@pytest.mark.alone
+def test_each_client_host_sends_at_its_rate_so_two_set_twice_as_much() -> None:
+    request = len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
+    most = RATE_BIT_PER_S / 8 / (request + HEADER_BYTES)
+    with limited(client_rate_bit_per_s=RATE_BIT_PER_S, client_hosts=2) as system:
+        for hosts in (1, 2):
+            row = reached(system, hosts * most, "none", 1, "set", 16, 1.0, hosts)
+            assert row["client_hosts"] == hosts and limited_by(row, len(cores())) == "network of a client"
 
 
 @pytest.mark.lab

@@ -10,6 +10,7 @@ from machine import Command
 
 import sojourn_cases.ntier
 from sojourn.runs.run_folder import RunFolder
+from sojourn_cases.ntier.host_balance import host_loads
 
 MODELS = Path(sojourn_cases.ntier.__file__).parent
 pytestmark = pytest.mark.live
@@ -67,3 +68,44 @@ def test_a_rate_is_refused(tmp_path: Path) -> None:
     )
     command = Command(tmp_path, "study", "study.toml", "--out", "out")
     assert command.end() == 2 and "set users: sessions are a closed loop" in command.said()
+
+
+HOSTS = """
+name = "hosts"
+[system]
+kind = "bulletin"
+database = true
+scale = 0.002
+hosts = "namespaces"
+web_servers = 2
+application_servers = 4
+host_cores = 0.2
+[load]
+for = "2s"
+ramp_up = "0.5s"
+users = 40
+think = "50ms"
+mix = "readwrite"
+[[section]]
+name = "hosts"
+set = { page_work_s = 0.002 }
+vary = { web_servers = [2], replicas = [4] }
+[[analysis]]
+name = "ntier.hosts"
+"""
+
+
+@pytest.mark.lab
+def test_servers_on_hosts_of_their_own_share_the_load(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(HOSTS)
+    command = Command(tmp_path, "study", "study.toml", "--out", "out")
+    assert command.end(180) in (0, 3), command.said()  # 3: disturbed by others, which changes no count
+    assert command.left() == []
+    run = RunFolder.open(next((tmp_path / "out/runs").iterdir()))
+    service, sent = run.manifest["service"], run.manifest["generator"]["sent"]
+    assert sum(one["requests"] for one in service["nginx"]) == sent > 100
+    assert sum(one["completions"] for one in service["application"]) == sent
+    found = {one.name: one for one in host_loads(run)}
+    assert len(found) == 6 and all(0.8 < one.balance < 1.2 for one in found.values())
+    assert all((one.busy_cores or 0.0) < 0.23 for one in found.values()), "a fifth of a core each"
+    assert run.manifest["lab"]["kind"] == "namespaces"

@@ -74,13 +74,15 @@ class BulletinSystem(System):
     @property
     def factors(self) -> dict[str, Factor]:
         """`cores`: that the tiers share, or, `pinned`, divide, the last tier having half of them for itself; `placement`: which. The
-        software has further ones, such as sizes of pools of each of `replicas` of the application. Runs have `machine_cores` too."""
+        software has further ones, such as sizes of pools of each of `replicas` of the application, and `web_servers` where there may be
+        several. Runs have `machine_cores` too."""
         number = len(all_cores())
         return {
             "cores": Factor(default=number, low=1, high=number),
             "mix": Factor(default=self.load.mix),
             **self.load.factors(),
-            "replicas": Factor(default=1, low=1, high=16),
+            "replicas": Factor(default=1, low=1, high=self.options.application_servers),
+            **({"web_servers": Factor(default=1, low=1, high=web)} if (web := self.options.web_servers) > 1 else {}),
             **self.stack.pools,
             "page_work_s": Factor(default=2e-3, low=0.0, high=1.0),
             "placement": Factor(default=FIRST_CORES, values=(FIRST_CORES, *PLACEMENTS)),
@@ -92,6 +94,8 @@ class BulletinSystem(System):
         found = self.load.settled(self.factors, given, place)
         if "users" not in found:
             raise InputError(f"rate_per_s = {found['rate_per_s']}", place, "set users: sessions are a closed loop")
+        if int(found["users"]) < (web := int(found.get("web_servers", 1))):
+            raise InputError(f"users = {found['users']}", place, f"give a user for each of {web} web servers")
         mix_of(self.load.mix_file(str(found["mix"]), self.base_folder))
         try:
             self.cores(found)
@@ -161,7 +165,8 @@ class BulletinSession:
     def conditions(self, point: Point) -> dict[str, Any]:
         said = {"system": self.system.options.model_dump()}
         conditions = said | self.software.described
-        return {"load": self._load(point, f"http://{HOST}/", 0), "machine": machine(), "conditions": conditions}
+        urls = [f"http://{HOST}/"] * int(point.factors.get("web_servers", 1))
+        return {"load": self._load(point, urls, 0), "machine": machine(), "conditions": conditions}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:
         logs = out.with_name(f".{out.name}")
@@ -191,22 +196,24 @@ class BulletinSession:
     def _execute(self, point: Point, out: Path, seed: int, tiers: SiteTiers, cores: TierCores) -> RunFolder:
         conditions = self.conditions(point)
         about = {
-            "lab": self.place.describe(),
+            "lab": self.place.describe() | tiers.hosts.described(),
             "tiers": tiers.described(),
             "conditions": conditions["conditions"],
         }
         around = RunEnvironment(
-            client_cores=cores.client, client_cgroup=self.groups.path(CLIENT), cgroups=tiers.cgroups, all_known=True,
-            core_speed=True, manifest=about,
+            client_network=tiers.hosts.path(CLIENT), client_cores=cores.client, client_cgroup=self.groups.path(CLIENT),
+            cgroups=tiers.cgroups, all_known=True, core_speed=True, manifest=about,
         )  # fmt: skip
-        folder = execute(out, self._load(point, tiers.url, seed), service=tiers, what=point.record(seed), around=around)
+        folder = execute(
+            out, self._load(point, tiers.urls, seed), service=tiers, what=point.record(seed), around=around
+        )
         folder.manifest["load"]["lanes"] = conditions["load"]["lanes"]  # ports are whatever was free
         return folder
 
-    def _load(self, point: Point, url: str, seed: int) -> dict[str, Any]:
+    def _load(self, point: Point, urls: list[str], seed: int) -> dict[str, Any]:
         load, factors = self.system.load, point.factors
         return session_load(
-            url, users=int(factors["users"]), think_s=float(factors["think_s"]),
+            urls, users=int(factors["users"]), think_s=float(factors["think_s"]),
             mix=load.mix_file(str(factors["mix"]), self.system.base_folder),
             duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
         )  # fmt: skip

@@ -12,6 +12,7 @@ from sojourn.errors import SojournError
 from sojourn.lab import CLIENT, CountedGroups, how_ended, last_lines
 from sojourn.runs import MeasuredResource, group_name
 from sojourn_cases.common.postgres import Postgres
+from sojourn_cases.ntier.site_hosts import SiteHosts
 
 HOST = "127.0.0.1"
 
@@ -58,16 +59,19 @@ class LoggedTier(RunningTier, Protocol):
 
 
 class SiteTiers:
-    """The processes of one run. `url`: of the front. `names`: of the tiers, front first; the database is left out where there is none."""
+    """The processes of one run. `urls`: of the front, one for each web server. `names`: of the tiers, front first; the database is left out
+    where there is none."""
 
     names: ClassVar[tuple[str, str, str]]
-    url: str
 
-    def __init__(self, cores: TierCores, groups: CountedGroups, logs: Path) -> None:
-        """To be called by a class that starts them; what replicas complain of goes to files in the folder `logs`."""
+    def __init__(self, cores: TierCores, groups: CountedGroups, logs: Path, hosts: SiteHosts | None = None) -> None:
+        """To be called by a class that starts them on `hosts` (None: all on loopback); what replicas complain of goes to files in the
+        folder `logs`."""
+        self.hosts = hosts or SiteHosts()
+        self.urls: list[str] = []
         self._cores, self._groups, self._logs = cores, groups, logs
         self._replicas: list[Replica] = []
-        self._front: LoggedTier | None = None
+        self._fronts: list[LoggedTier] = []
         self._database: LoggedTier | None = None
         self._pids: dict[str, dict[str, int]] = {}
         self._stopped: dict[str, Any] | None = None
@@ -75,10 +79,13 @@ class SiteTiers:
 
     def _by_tier(self) -> dict[str, dict[str, int]]:
         """Processes of each tier, with the database's sessions, which stay for the run."""
-        assert self._front is not None
         front, application, database = self.names
         replicas = {f"{application} {k}": one.pid for k, one in enumerate(self._replicas, 1)}
-        found = {front: self._front.pids, application: replicas}
+        web = {
+            role if len(self._fronts) == 1 else role.replace(front, f"{front} {k}", 1): pid
+            for k, one in enumerate(self._fronts, 1) for role, pid in one.pids.items()
+        }  # fmt: skip
+        found = {front: web, application: replicas}
         return found | ({database: self._database.pids} if self._database else {})
 
     @property
@@ -96,15 +103,26 @@ class SiteTiers:
         return tuple(name for part in (*self._pids, CLIENT) for name in self._grouped(part))
 
     def _grouped(self, part: str) -> tuple[str, ...]:
-        parts = [f"{part}{k}" for k in range(1, len(self._replicas) + 1)] if part == self.names[1] else [part]
-        paths = [self._groups.path(one) for one in parts]
+        paths = [self._groups.path(one) for one in self._parts(part)]
         return tuple(group_name(Path(path)) for path in paths if path)
+
+    def _parts(self, tier: str) -> list[str]:
+        """The names of its control groups, one for each server."""
+        if tier == self.names[1]:
+            return [f"{tier}{k}" for k in range(1, len(self._replicas) + 1)]
+        return numbered(tier, len(self._fronts)) if tier == self.names[0] else [tier]
+
+    def _capacity(self, tier: str) -> float:
+        """Its cores; where its hosts have a share each, what they have together."""
+        if self.hosts.host_cores is not None and tier in self.names[:2]:
+            return self.hosts.host_cores * len(self._parts(tier))
+        return float(len(self._cores.tiers[tier]))
 
     def resources(self, generator: int) -> dict[str, MeasuredResource]:
         """CPU time of the client, whose process is `generator`, of each tier, and of what shares the tiers' cores (`cpu`)."""
         found = {CLIENT: self._of(CLIENT, 1.0, [generator])}
         for tier, pids in self._pids.items():
-            found[tier] = self._of(tier, float(len(self._cores.tiers[tier])), list(pids.values()))
+            found[tier] = self._of(tier, self._capacity(tier), list(pids.values()))
         shared = [found[name] for name in found if name != CLIENT or self._cores.client_shares]
         used = tuple(pid for one in shared for pid in one.pids)
         groups = tuple(name for one in shared for name in one.cgroups)
@@ -117,14 +135,18 @@ class SiteTiers:
     def described(self) -> dict[str, Any]:
         """For the manifest: the cores that were chosen, and what counts CPU time."""
         meter = "control groups" if self._groups.made else "processes that ran when the load began"
-        return {"cores": {**self._cores.tiers, CLIENT: self._cores.client}, "cpu_time_by": meter}
+        groups = {part: group_name(Path(path)) for tier in self.names[:2] for part in self._parts(tier)
+                  if (path := self._groups.path(part))}  # fmt: skip
+        return {"cores": {**self._cores.tiers, CLIENT: self._cores.client}, "cpu_time_by": meter, "groups": groups,
+                "host_cores": self.hosts.host_cores}  # fmt: skip
 
     def stop(self) -> dict[str, Any]:
         """Ends them, front first; what each counted, and in `died` those that had ended before, which it raises nothing for."""
         if self._stopped is None:
             self.died = list(self._ended())
             front, application, database = self.names
-            found: dict[str, Any] = {front: self._front.stop()} if self._front else {}
+            web = [one.stop() for one in self._fronts]
+            found: dict[str, Any] = {front: web[0] if len(web) == 1 else web} if web else {}
             found[application] = [_summary(one) for one in self._replicas]
             found |= {database: self._database.stop()} if self._database else {}
             self._stopped = found | ({"died": self.died} if self.died else {})
@@ -136,8 +158,8 @@ class SiteTiers:
         tiers = [
             (one.return_code, self._replica_log(k), f"{application} {k}") for k, one in enumerate(self._replicas, 1)
         ]
-        if self._front:
-            tiers.insert(0, (self._front.return_code, self._front.log, front))
+        web = zip(self._fronts, numbered(front, len(self._fronts)), strict=True)
+        tiers[:0] = [(one.return_code, one.log, name) for one, name in web]
         if self._database:
             tiers.append((self._database.return_code, self._database.log, database))
         for code, log, name in tiers:
@@ -150,9 +172,14 @@ class SiteTiers:
 
     def close(self) -> None:
         """Makes sure that they are gone."""
-        for one in (self._front, *self._replicas, self._database):
+        for one in (*self._fronts, *self._replicas, self._database):
             if one:
                 one.close()
+
+
+def numbered(part: str, number: int) -> list[str]:
+    """`nginx`, or of several `nginx1`, `nginx2` …; none of none."""
+    return [part][:number] if number < 2 else [f"{part}{k}" for k in range(1, number + 1)]
 
 
 def _summary(replica: Replica) -> dict[str, Any]:

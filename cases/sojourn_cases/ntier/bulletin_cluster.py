@@ -18,7 +18,7 @@ from typing import Any
 
 from sojourn.errors import FULL, InputError, ServiceError, SojournError, StorageFull
 from sojourn.lab import make_owned_folder, stale_folders
-from sojourn_cases.common.postgres import DATABASE, USER, Postgres
+from sojourn_cases.common.postgres import DATABASE, SOCKET_PORT, USER, Postgres
 from sojourn_cases.common.postgres_folders import USUAL, enterable_parent, remove_stale
 from sojourn_cases.common.postgres_programs import programs, runs_as, version
 from sojourn_cases.common.postgres_protocol import PostgresSession
@@ -87,8 +87,11 @@ class BulletinDatabase:
         settings: Mapping[str, str] | None = None,
         cores: Iterable[int] | None = None,
         cgroup: str | None = None,
+        network: str | None = None,
+        address: str | None = None,
     ) -> None:
-        """Copies the cluster, and starts the server, for `sessions` of the application, with further `settings` of PostgreSQL.
+        """Copies the cluster, and starts the server, for `sessions` of the application, with further `settings` of PostgreSQL. In the
+        network namespace at `network` it listens at `address` too, for hosts of its network, with a password.
 
         Raises:
             ServiceError: it does not start; the reason is its own. StorageFull: no room for the copy. InputError: PostgreSQL's
@@ -96,12 +99,16 @@ class BulletinDatabase:
         """
         self._sessions, self._before = sessions, 0
         self._folder = _own_folder(cluster.copies)
-        self._version = cluster.version
+        self._version, self._address = cluster.version, address
         try:
             copied(cluster.folder, self._folder)
+            if address:
+                with open(self._folder / "data/pg_hba.conf", "a") as rules:
+                    rules.write(f"host all all {address}/24 scram-sha-256\n")
+            listening = {"listen_addresses": address} if address else {}
             self.postgres = Postgres(
                 self._folder, keep=True, cores=cores, cgroup=cgroup, connections=sessions + SPARE_SESSIONS,
-                settings={**SETTINGS, **(settings or {})},
+                settings={**SETTINGS, **listening, **(settings or {})}, network=network,
             )  # fmt: skip
         except BaseException:
             self._remove()
@@ -109,7 +116,11 @@ class BulletinDatabase:
 
     @property
     def url(self) -> str:
-        return self.postgres.url
+        """Of its Unix socket; where it has an address, over TCP."""
+        if not self._address:
+            return self.postgres.url
+        secret = (self._folder / "password").read_text()
+        return f"postgresql://{USER}:{secret}@{self._address}:{SOCKET_PORT}/{DATABASE}"
 
     @property
     def log(self) -> Path:

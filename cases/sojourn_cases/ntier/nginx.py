@@ -76,9 +76,11 @@ class Nginx:
         upstream_connections: int = 256,
         cores: Iterable[int] | None = None,
         cgroup: str | None = None,
+        network: str | None = None,
     ) -> None:
         """Starts it at `listen` (HOST:PORT) with `workers` worker processes, requests given to `servers` in turn over at most
-        `upstream_connections` idle connections a worker, all on `cores` and in the control group at `cgroup` where given.
+        `upstream_connections` idle connections a worker, all on `cores`, in the control group at `cgroup` and in the network namespace at
+        `network` where given.
 
         Raises:
             InputError: an address that is none, no server, or a number out of range. ServiceError: nginx is not installed, or
@@ -104,12 +106,12 @@ class Nginx:
                 folder=self._folder, workers=workers, connections=connections, files=connections + 64, kept=KEPT, listen=listen,
                 servers=" ".join(f"server {server};" for server in servers), upstream=upstream_connections,
             ))  # fmt: skip
-            self._begin(program, conf, list(cores or []), cgroup)
+            self._begin(program, conf, list(cores or []), cgroup, network)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, program: str, conf: Path, cores: list[int], cgroup: str | None) -> None:
+    def _begin(self, program: str, conf: Path, cores: list[int], cgroup: str | None, network: str | None) -> None:
         # It ends with this process, however that ends; as nobody, or its workers would not be ours to watch.
         command = ["setpriv", "--pdeathsig=TERM", program, "-c", str(conf), "-e", "stderr"]
         if self._user:
@@ -118,6 +120,8 @@ class Nginx:
             command[1:1] = [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
         if cores:
             command = ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]
+        if network:
+            command = ["nsenter", f"--net={network}", *command]
         if cgroup:
             command = in_group(cgroup, command)
         with open(self.log, "wb") as stderr:

@@ -16,14 +16,15 @@ from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores
+from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores, numbered
 from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, BulletinDatabase, bulletin_cluster
 from sojourn_cases.ntier.bulletin_database import TableSizes
 from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 from sojourn_cases.ntier.nginx import Nginx, nginx_program
+from sojourn_cases.ntier.site_hosts import WEB, SiteHosts, site_hosts
 
 NGINX, APPLICATION, DATABASE = "nginx", "application", "database"
-ANY_PORT = "127.0.0.1:0"
+WEB_PORT = 8080  # of nginx on a host of its own
 
 
 class OwnTiers(SiteTiers):
@@ -39,13 +40,14 @@ class OwnTiers(SiteTiers):
         groups: CountedGroups,
         cluster: BulletinCluster | None,
         logs: Path,
+        hosts: SiteHosts | None = None,
     ) -> None:
-        """Starts them on their `cores`.
+        """Starts them on their `cores` and `hosts`.
 
         Raises:
             ServiceError: one does not start; the reason is its own.
         """
-        super().__init__(cores, groups, logs)
+        super().__init__(cores, groups, logs, hosts)
         self._server: BulletinDatabase | None = None
         try:
             self._start(options, factors, cluster)
@@ -60,27 +62,36 @@ class OwnTiers(SiteTiers):
         if cluster:
             self._database = self._server = BulletinDatabase(
                 cluster, sessions=replicas * int(factors["pool"]), settings=options.server_settings(factors),
-                cores=self._cores.tiers[DATABASE], cgroup=self._groups.path(DATABASE),
+                cores=self._cores.tiers[DATABASE], cgroup=self._groups.path(DATABASE), network=self.hosts.path(f"{DATABASE}1"),
+                address=self.hosts.address(f"{DATABASE}1") if self.hosts.network else None,
             )  # fmt: skip
         own = BulletinOptions(
-            listen=ANY_PORT, scale=options.scale, seed=options.data_seed, workers=int(factors["workers"]),
+            scale=options.scale, seed=options.data_seed, workers=int(factors["workers"]),
             page_work_s=float(factors["page_work_s"]), database=self._server.url if self._server else None,
             pool=int(factors.get("pool", 1)),
         )  # fmt: skip
         services = []
         for k in range(1, replicas + 1):
+            host = f"{APPLICATION}{k}"
+            there, group = own.model_copy(update={"listen": f"{self.hosts.address(host)}:0"}), self._groups.path(host)
             services.append(
-                BulletinService(own, log=self._replica_log(k), cgroup=self._groups.path(f"{APPLICATION}{k}"))
+                BulletinService(there, network=self.hosts.path(host), log=self._replica_log(k), cgroup=group)
             )
             self._replicas.append(services[-1])
+            self.hosts.started(host, group, [services[-1].pid])
         pin([one.pid for one in services], self._cores.tiers[APPLICATION])
         if self._server:
             self._server.begin()
-        nginx = Nginx(
-            f"{HOST}:{free_port(HOST)}", [one.address for one in services], workers=int(factors["nginx_workers"]),
-            cores=self._cores.tiers[NGINX], cgroup=self._groups.path(NGINX),
-        )  # fmt: skip
-        self._front, self.url = nginx, nginx.url
+        for k, part in enumerate(numbered(NGINX, int(factors.get("web_servers", 1))), 1):
+            host, group = f"{WEB}{k}", self._groups.path(part)
+            port = WEB_PORT if self.hosts.network else free_port(HOST)
+            nginx = Nginx(
+                f"{self.hosts.address(host)}:{port}", [one.address for one in services], workers=int(factors["nginx_workers"]),
+                cores=self._cores.tiers[NGINX], cgroup=group, network=self.hosts.path(host),
+            )  # fmt: skip
+            self._fronts.append(nginx)
+            self.urls.append(nginx.url)
+            self.hosts.started(host, group, nginx.pids.values())
         self._pids = self._by_tier()
 
     @property
@@ -92,13 +103,14 @@ class OwnTiers(SiteTiers):
 class OpenOwnStack:
     options: BulletinSystemOptions
     cluster: BulletinCluster | None
+    hosts: SiteHosts
 
     @property
     def described(self) -> dict[str, Any]:
         return {"database": self.cluster.version, "rows": dict(self.cluster.rows)} if self.cluster else {}
 
     def start(self, factors: Mapping[str, Value], cores: TierCores, groups: CountedGroups, logs: Path) -> SiteTiers:
-        return OwnTiers(self.options, factors, cores, groups, self.cluster, logs)
+        return OwnTiers(self.options, factors, cores, groups, self.cluster, logs, self.hosts)
 
 
 @dataclass(frozen=True)
@@ -152,5 +164,5 @@ class OwnStack:
             if self.options.database
             else nullcontext()
         )
-        with loaded as cluster:
-            yield OpenOwnStack(self.options, cluster)
+        with site_hosts(self.options) as hosts, loaded as cluster:
+            yield OpenOwnStack(self.options, cluster, hosts)

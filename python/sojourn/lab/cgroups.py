@@ -90,6 +90,15 @@ def quota_us(cores: float) -> tuple[int, int]:
     return max(round(cores * period), LEAST_QUOTA_US), period
 
 
+def _set_quota(group: Path, cores: float) -> None:
+    quota, period = quota_us(cores)
+    if (group / "cpu.max").exists():
+        write(group / "cpu.max", f"{quota} {period}")
+        return
+    write(group / "cpu.cfs_period_us", str(period))
+    write(group / "cpu.cfs_quota_us", str(quota))
+
+
 @dataclass(frozen=True)
 class CpuShareCgroup:
     """A control group whose members together get `cores` cores at most, and can use them on any."""
@@ -105,15 +114,19 @@ class CpuShareCgroup:
             LabError: no control group with a quota can be made here.
         """
 
-        def prepare(group: Path) -> None:
-            quota, period = quota_us(cores)
-            if (group / "cpu.max").exists():
-                write(group / "cpu.max", f"{quota} {period}")
-                return
-            write(group / "cpu.cfs_period_us", str(period))
-            write(group / "cpu.cfs_quota_us", str(quota))
+        return cls(
+            make_group(registry, name, lambda group: _set_quota(group, cores), "a cpu quota (CONFIG_CFS_BANDWIDTH)"),
+            cores,
+        )
 
-        return cls(make_group(registry, name, prepare, "a cpu quota (CONFIG_CFS_BANDWIDTH)"), cores)
+    @classmethod
+    def of(cls, group: Path, cores: float) -> CpuShareCgroup | None:
+        """A group that is there gets this share; None where its hierarchy has no quotas, as that of version 1 which counts CPU time."""
+        try:
+            _set_quota(group, cores)
+        except OSError:
+            return None
+        return cls(group, cores)
 
     def add(self, pid: int) -> None:
         """Takes a process with all its threads."""

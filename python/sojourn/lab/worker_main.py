@@ -101,6 +101,7 @@ def main() -> int:
     if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):
         return 1  # the parent was gone before it could be watched
     raise_file_limit()
+    emit("started")
     config = json.loads(sys.stdin.readline() or "{}")
     try:
         if config.get("network"):

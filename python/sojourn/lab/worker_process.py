@@ -1,6 +1,6 @@
 """Worker processes: what runs as a service, a generator or a collector, each in a process of its own.
 
-A worker reads one JSON object from its standard input and answers with JSON lines: `ready`, `progress`, `done`
+A worker says `started`, reads one JSON object from its standard input and answers with JSON lines: `ready`, `progress`, `done`
 or `error`. It ends with its parent, however that ends (worker_main.py), and in good order on SIGTERM.
 """
 
@@ -98,6 +98,10 @@ class WorkerProcess:
                     self.process.wait(grace_s)
             self.close()
             raise
+
+    def started(self, timeout_s: float = 20.0) -> None:
+        """Waits until the process has loaded its program, and would do at once what `begin` tells it. Raises as `ready` does."""
+        self._until("started", timeout_s, None)
 
     def finish(self, timeout_s: float, progress: Callable[[Event], None] | None = None) -> Event:
         """Waits for `done`, handing progress on; returns its summary."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def _or(names: list[str]) -> str:
 
 
 def session_load(
-    url: str,
+    url: str | Sequence[str],
     *,
     users: int,
     think_s: float = 7.0,
@@ -65,7 +66,8 @@ def session_load(
     timeout_s: float = 10.0,
     connections: int = 64,
 ) -> dict[str, Any]:
-    """A closed loop of `users` who go from page to page below `url`, thinking `think_s` (exponential) before each.
+    """A closed loop of `users` who go from page to page below `url`, thinking `think_s` (exponential) before each. Several URLs: the users
+    are dealt out to them, each stays with one, and each has a thread of its own.
 
     `mix`: see `mix_of`. The run is `duration_s` long; `ramp_up_s` before it, in which users come one by one, and `ramp_down_s`
     behind it do not count.
@@ -77,11 +79,18 @@ def session_load(
         if not 0 <= value <= 3600:
             raise InputError(f"{value:g}", name, "give seconds of 0 to 3600")
     whole_s = ramp_up_s + duration_s + ramp_down_s
-    config = http_load(
-        [url], users=users, think_s=think_s, duration_s=whole_s, seed=seed, timeout_s=timeout_s, connections=connections
-    )
-    # where the service is slow, each user waits for an answer of his own
-    config["lanes"][0]["connections_max"] = max(connections, users)
+    urls = [url] if isinstance(url, str) else list(url)
+    if users < len(urls):
+        raise InputError(str(users), "--users", f"give {len(urls)} (one for each URL) or more")
+    shares = [users // len(urls) + (k < users % len(urls)) for k in range(len(urls))]
+    each = [
+        http_load([one], users=own, think_s=think_s, duration_s=whole_s, seed=seed, timeout_s=timeout_s, connections=connections)
+        for one, own in zip(urls, shares, strict=True)
+    ]  # fmt: skip
+    config = each[0] | {"lanes": [one["lanes"][0] for one in each]}
+    for lane, own in zip(config["lanes"], shares, strict=True):
+        # where the service is slow, each user waits for an answer of his own
+        lane["connections_max"] = max(connections, own)
     found = mix_of(mix)
     config["sessions"] = {
         "pages": list(found[0][1].pages),

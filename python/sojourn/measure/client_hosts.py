@@ -25,8 +25,8 @@ from sojourn.measure.execute_run import GRACE_S
 from sojourn.runs.record_logs import read_thinned, write_parquet
 from sojourn.runs.run_folder import RunFolder
 
-# To the common start: to enter a namespace and read the load; for each connection. The processes run already.
-LEAD_S, CONNECT_S = 0.5, 2e-3
+# To the common start, from when all processes have loaded their program: to enter a namespace and read the load; for each connection.
+LEAD_S, CONNECT_S = 1.0, 2e-3
 RECORD_LIMIT = 2_000_000  # rows of all hosts together, as of one generator
 CLIENT = "client"  # the column of the records that says which host sent a request, from 1
 KV_COUNTS = ("populated", "keys_asked", "hits", "misses", "wrong", "bytes_read", "bytes_written")
@@ -79,6 +79,8 @@ class ClientHosts:
         load, count = folder.manifest["load"], len(self._hosts)
         loads = [share(load, k, count) for k in range(count)]
         places = [folder.path / f".{CLIENT}-{k}" for k in range(1, count + 1)]
+        for worker in self._workers:
+            worker.started()
         lead_s = LEAD_S + CONNECT_S * sum(lane.get("connections") or 0 for lane in load["lanes"])
         start_s = time.monotonic() + lead_s
         in_flight: list[InFlight] = [[] for _ in self._hosts]

@@ -92,7 +92,7 @@ class JavaTiers(SiteTiers):
             max_request_workers=int(factors["max_request_workers"]), cores=self._cores.tiers[APACHE],
             cgroup=self._groups.path(APACHE),
         )  # fmt: skip
-        self._front, self.url = apache, apache.url
+        self._fronts, self.urls = [apache], [apache.url]
         warm_up(apache.address, WARM_UP_REQUESTS * replicas, WARM_UP_S * replicas)
         apache.begin()
         for tomcat in self._tomcats:
