@@ -39,7 +39,7 @@ SLOW = (POLARS, "scipy", "altair", "lark")
         pytest.param(["--help"], "", 15, (*SLOW, NUMPY, "pydantic"), id="help"),
         pytest.param(
             ["load", "http://127.0.0.1:1/", "--rate", "1", "--for", "1s"],
-            FIRST_WORKER, 86, (*SLOW, NUMPY, "sojourn.fit", "sojourn.solve", "sojourn.parallel"), id="load",
+            FIRST_WORKER, 87, (*SLOW, NUMPY, "sojourn.fit", "sojourn.solve", "sojourn.parallel"), id="load",
         ),
         pytest.param(["solve", str(SHOP)], "", 136, (*SLOW, "sojourn.fit", "sojourn.lab", "sojourn.solve.markov"), id="solve"),
     ],
