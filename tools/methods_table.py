@@ -29,7 +29,7 @@ EXAMPLES = (
     "desk", "lines", "constant", "uneven", "regular", "bursts", "spread", "urgent", "hospital", "shared", "stack", "wire",
     "repair", "subscribers", "fork",
     "batch", "shop", "twelve", "offices", "uneven-classes", "mixed", "site", "tiers", "switching",
-    "threads", "blocking", "multicore", "shortest", "shifts",
+    "threads", "blocking", "multicore", "guests", "shortest", "shifts",
 )  # fmt: skip
 
 

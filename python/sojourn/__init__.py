@@ -9,8 +9,8 @@ Capacity   capacity: the largest rate within an objective, by few runs that a mo
 Check      check: the laws asked of results that any load tool wrote
 Compare    compare: runs of B beside runs of A: better, worse, equivalent or cannot tell
 Measure    load: one load on a service; measure: several, with its host; RunFolder, diagnose, oscillation; read_traces, trace_visits
-Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, Breakdowns; Closed, Open,
-           Choice
+Model      Model, Network; Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool (each a Station), Region, SharedCores, Breakdowns; Closed,
+           Open, Choice
            Distribution: Exponential, Deterministic, Erlang, Hyperexponential, Uniform, Lognormal, Weibull, Pareto,
            PhaseType, Empirical; MAP, Steps, Trace
            Unknown, NumberByFactor, ParameterFromRuns: of parameters; replaced: with other numbers
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
 
 _MODEL = (
     "Breakdowns NumberByFactor Choice Closed Delay Deterministic Distribution Empirical Erlang Exponential ForkJoin Hyperexponential "
-    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region Station Steps Trace "
+    "LoadDependent Lognormal MAP Model Multicore Network Open Pareto PhaseType Pool Queue Region SharedCores Station Steps Trace "
     "Uniform Weibull ParameterFromRuns Unknown replaced"
 )
 _ROOMS = "cli control design diagnosis errors file_errors files lab laws model report runs stats study terminal units"

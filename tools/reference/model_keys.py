@@ -33,6 +33,7 @@ If a number of a model is unknown, write `{ free = true }` in its place ([fit yo
 | `[routing.CLASS.FROM]` | `TO = probability`; `FROM`: a station, `source`, `think`; `TO`: a station, `STATION/CLASS`, `exit`, `think` |
 | `[routing.CLASS]` | `FROM = { policy, to, d }`, a choice of the next station, for example the one with the fewest customers |
 | `[regions.NAME]` | a limit on the number of customers at several stations together |
+| `[shared_cores.NAME]` | queues whose servers are threads on the same cores, such as virtual CPUs of guests |
 | `[factors]` | factor of the runs = the path in the model that the factor changes, or a list of paths |
 | `[observed]` | station = the measured resource of the station, or a list of resources |
 """
@@ -43,8 +44,13 @@ def page() -> str:
     for title, kinds in (("Stations: `[stations.NAME]`", STATIONS), ("Classes: `[classes.NAME]`", CLASSES)):
         parts.append(f"\n## {title}\n")
         parts += [noun(f'kind = "{name}"', kind) for name, kind in kinds.items()]
-    parts.append("\n## Regions, choices, breakdowns\n")
-    others = {"[regions.NAME]": components.Region, "a choice": components.Choice, "breakdowns": components.Breakdowns}
+    parts.append("\n## Regions, shared cores, choices, breakdowns\n")
+    others = {
+        "[regions.NAME]": components.Region,
+        "[shared_cores.NAME]": components.SharedCores,
+        "a choice": components.Choice,
+        "breakdowns": components.Breakdowns,
+    }
     parts += [noun(name, kind) for name, kind in others.items()]
     parts.append("\n## Times: a number (the mean of an exponential distribution), or `{ kind = …, … }`\n")
     parts += [noun(f'kind = "{name}"', kind) for name, kind in KINDS.items()]

@@ -7,6 +7,7 @@ kernels and of the host on one clock: `guest_account.py` says whose CPU time is 
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -30,13 +31,14 @@ from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board import BulletinLoad
 from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, bulletin_cluster
 from sojourn_cases.ntier.bulletin_database import TableSizes
-from sojourn_cases.ntier.guest_account import GUESTS, account_rows, cores_of
+from sojourn_cases.ntier.guest_account import GUESTS, account_rows, by_host, cores_of
 from sojourn_cases.ntier.guest_disk import MEMORY, STRATEGIES, WrittenDisk, guest_disk
-from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTiers
+from sojourn_cases.ntier.guest_tiers import FRONT_PORT, CountedGuests, GuestTiers, at_rest
 
 MOST_CPUS = 4
 MOST_PAIRS = 2  # of guests at a time
 SETTLES_S = 2.0
+WARM_USERS = 20
 SHARED, APART = "shared", "apart"
 KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
 DISK_NEEDED = "set disk in [system] for a database on a disk"
@@ -47,7 +49,8 @@ class BulletinGuestOptions(BaseModel):
     the application; the next one for a second pair of guests. `network`:
     of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`,
     `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk of the host (as root), for
-    the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed one."""
+    the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed one. `warm_s`:
+    how long new guests are asked before their first run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,6 +66,7 @@ class BulletinGuestOptions(BaseModel):
     data_seed: int = Field(default=1, ge=0)
     database_settings: dict[str, str] = Field(default_factory=dict)
     disk: str | None = None
+    warm_s: float = Field(default=15.0, ge=0, le=300)
 
 
 class BulletinGuestSystem(System):
@@ -119,7 +123,7 @@ class BulletinGuestSystem(System):
 
     @property
     def resources(self) -> dict[str, MeasuredResource | None]:
-        return dict.fromkeys((*GUESTS, *([database_disk.NAME] if self.options.disk else ())))
+        return dict.fromkeys((*GUESTS, *by_host(1), *([database_disk.NAME] if self.options.disk else ())))
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -204,7 +208,13 @@ class BulletinGuestSession:
             interval_s=self.system.load.every_s,
         )  # fmt: skip
         groups = {name: MeasuredResource(float(cpus), cores=cores_of(name, cpus)) for name in GUESTS}
-        add_resources(folder, groups | database_disk.resources(self.disk), point.factors, account_rows(folder, cpus))
+        groups |= by_host(cpus)
+        add_resources(
+            folder,
+            groups | database_disk.resources(self.disk),
+            point.factors,
+            account_rows(folder, cpus, tiers.at_rest),
+        )
         return folder
 
     def _kept(self, point: Point, placed: Mapping[str, tuple[int, ...]]) -> GuestTiers:
@@ -216,12 +226,25 @@ class BulletinGuestSession:
             if len(self._pairs) >= MOST_PAIRS:
                 self._pairs.clear()
                 self._stack.close()
-            self._pairs[key] = self._stack.enter_context(self._started(wanted, placed))
+            found = self._pairs[key] = self._stack.enter_context(self._started(wanted, placed))
+            self._warm(found, point, placed)
+            found.at_rest = at_rest(found.guests)
         found = self._pairs[key]
         found.thaw()
         found.move(placed)
         time.sleep(SETTLES_S)
         return found
+
+    def _warm(self, tiers: GuestTiers, point: Point, placed: Mapping[str, tuple[int, ...]]) -> None:
+        """Asks new guests for `warm_s`, without a record: until most of what they run has been translated, and the database has read its
+        tables, a request takes up to three times its CPU time."""
+        if not self.system.options.warm_s:
+            return
+        load = self._load(point, 0, tiers.port, warm=True)
+        client = [c.number for c in all_cores() if c.number not in placed[GUESTS[0]]] or [all_cores()[-1].number]
+        around = RunEnvironment(tiers.network, pids=tiers.pids, client_cores=tuple(client))
+        with tempfile.TemporaryDirectory(prefix="sojourn-warm-") as folder:
+            execute(Path(folder) / "run", load, what={"name": "warm-up", "factors": {}}, around=around)
 
     def _freeze(self, but: str = "") -> None:
         for name, pair in self._pairs.items():
@@ -239,11 +262,15 @@ class BulletinGuestSession:
             disk=written.disk if written else None, database_cpus=written.cpus if written else (),
         )  # fmt: skip
 
-    def _load(self, point: Point, seed: int, port: int | None = None) -> dict[str, Any]:
+    def _load(self, point: Point, seed: int, port: int | None = None, warm: bool = False) -> dict[str, Any]:
         load, factors = self.system.load, point.factors
+        users = WARM_USERS if warm else int(factors["users"])
+        lengths_s = (
+            (self.system.options.warm_s, 0.0, 0.0) if warm else (load.duration_s, load.ramp_up_s, load.ramp_down_s)
+        )
         config = session_load(
-            self.system.url(port), users=int(factors["users"]), think_s=float(factors["think_s"]),
+            self.system.url(port), users=users, think_s=float(factors["think_s"]),
             mix=load.mix_file(str(factors["mix"]), self.system.base_folder),
-            duration_s=load.duration_s, ramp_up_s=load.ramp_up_s, ramp_down_s=load.ramp_down_s, seed=seed, timeout_s=load.timeout_s,
+            duration_s=lengths_s[0], ramp_up_s=lengths_s[1], ramp_down_s=lengths_s[2], seed=seed, timeout_s=load.timeout_s,
         )  # fmt: skip
         return {**config, "realtime": True}

@@ -8,18 +8,19 @@ than by the host's, by at most what was stolen, as far as ticks see it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from sojourn.runs import RunFolder, counter_changes, metrics_row
+from sojourn.runs import MeasuredResource, RunFolder, counter_changes, metrics_row
 
 FRONT, DATABASE = "front", "database"
 GUESTS = (FRONT, DATABASE)
 THREADS = "guest_threads"  # in host.parquet: of each guest "CPU K" and "others", `run_s` and `wait_s`
 OTHERS = "others"
+HYPERVISOR = "hypervisor share"
 TOLD = "told_steal"
 IDLE = ("idle", "iowait")
 
@@ -92,15 +93,27 @@ def accounts_of(folder: RunFolder) -> list[GuestAccount]:
     return guest_accounts(host, window_s, int(folder.manifest["factors"]["cpus"]))
 
 
-def account_rows(folder: RunFolder, cpus: int) -> Iterator[dict[str, Any]]:
+def by_host(cpus: int) -> dict[str, MeasuredResource]:
+    """What the host counts of each guest, as resources; their rows are those of `account_rows`."""
+    ran = {f"{guest} on the host": MeasuredResource(float(cpus)) for guest in GUESTS}
+    return ran | {f"{guest} hypervisor": MeasuredResource(1.0) for guest in GUESTS}
+
+
+def account_rows(folder: RunFolder, cpus: int, at_rest: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     """Rows of a run's Metrics beside those of its resources: of each guest what its virtual CPUs had of the host (`GUEST on the host`),
-    waited for (`GUEST stolen`), and what a request takes of the host; and its QEMU's other threads, in cores (`GUEST hypervisor`)."""
+    waited for (`GUEST stolen`), and what a request takes of the host; and its QEMU's other threads, in cores (`GUEST hypervisor`). Of both
+    guests together what these threads ran for each second of the virtual CPUs (`hypervisor share`); and `at_rest` (`GUEST at rest`)."""
     host, frame, window_s = folder.frame("host"), folder.frame("metrics"), folder.manifest.get("window_s")
     if host is None or frame is None or window_s is None:
         return
     rows = frame.filter(pl.col("metric") == "throughput", pl.col("station") == "", pl.col("class") == "")
     rate = rows["value"][0] if rows.height else None
-    for one in guest_accounts(host, window_s, cpus):
+    for guest, share in at_rest.items():
+        yield metrics_row("utilisation", share, station=f"{guest} at rest", unit="1")
+    accounts = guest_accounts(host, window_s, cpus)
+    if ran := sum(one.ran * one.cpus for one in accounts):
+        yield metrics_row("utilisation", sum(one.others_cores for one in accounts) / ran, station=HYPERVISOR, unit="1")
+    for one in accounts:
         yield metrics_row("utilisation", one.ran, station=f"{one.guest} on the host", unit="1")
         yield metrics_row("utilisation", one.waited, station=f"{one.guest} stolen", unit="1")
         yield metrics_row("utilisation", one.others_cores, station=f"{one.guest} hypervisor", unit="1")

@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sojourn.errors import LabError
@@ -33,6 +34,7 @@ from sojourn_cases.ntier.guest_database import guest_database
 FRONT_CALL, FRONT_PORT = "sojourn_cases.worker_kinds:bulletin", 80
 LINKED = {FRONT: "10.0.100.2", DATABASE: "10.0.100.1"}
 EVERY_S = 0.2
+REST_S = 4.0
 
 
 @dataclass
@@ -42,6 +44,9 @@ class GuestTiers:
     guests: dict[str, GuestWorker]
     cpus: int
     port: int | None = None
+    at_rest: dict[str, float] = field(
+        default_factory=dict
+    )  # by guest, what its virtual CPUs ran without users, a share of their time
 
     @classmethod
     @contextmanager
@@ -169,6 +174,19 @@ class CountedGuests:
                 for name, (offset_s, error_s) in clocks.items()
             }
         return self._summary
+
+
+def at_rest(guests: Mapping[str, GuestWorker], length_s: float = REST_S) -> dict[str, float]:
+    """What the virtual CPUs of guests that nobody asks run, as a share of their time: the ticks of their kernels, and what samples them."""
+    before = sampled(guests)
+    time.sleep(length_s)
+    after = sampled(guests)
+    found: dict[str, list[float]] = {name: [] for name in guests}
+    for thread, counted in after[THREADS].items():
+        guest, _, kind = thread.partition(" ")
+        if kind.startswith("CPU "):
+            found[guest].append(counted["run_s"] - before[THREADS][thread]["run_s"])
+    return {name: fmean(ran) / (after["t_s"] - before["t_s"]) for name, ran in found.items() if ran}
 
 
 def sampled(guests: Mapping[str, GuestWorker]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from sojourn.model.model_data import ModelData
 
 
 def watched_servers(model: ModelData) -> dict[str, int]:
-    """Servers of each queue, cores of each multicore station and of its parts (`cpu.leading`); what has none is left out."""
+    """Servers of each queue, cores of each multicore station and of its parts (`cpu.leading`), virtual CPUs of each guest
+    (`app.guest`); what has none is left out."""
     found: dict[str, int] = {}
     for s in model.stations:
         if isinstance(s, Queue):
@@ -15,4 +16,5 @@ def watched_servers(model: ModelData) -> dict[str, int]:
         elif isinstance(s, Multicore):
             found[s.name] = s.cores
             found |= {f"{s.name}.{part}": cores for part, cores in s.parts.items() if cores}
+    found |= {f"{name}.guest": found[name] for group in model.shared_cores for name in group.stations}
     return found

@@ -1,6 +1,6 @@
 """A model: stations, classes, routes, workload. Frozen data, no methods that solve.
 
-components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, Closed, Open, Choice
+components              Queue, Delay, LoadDependent, ForkJoin, Multicore, Pool, Region, SharedCores, Closed, Open, Choice
 distribution_types      service, think and inter-arrival times with their moments; distribution_registry: all by name
 model                   Model: the components together  check_model   what is wrong with one
 parameters              [parameters]: unknowns, cases, what runs measured; formulas: texts in place of numbers
@@ -19,6 +19,7 @@ from sojourn.model.components import (
     Pool,
     Queue,
     Region,
+    SharedCores,
     Station,
 )
 from sojourn.model.distribution_registry import (
@@ -68,6 +69,7 @@ __all__ = [
     "Pool",
     "Queue",
     "Region",
+    "SharedCores",
     "Station",
     "Steps",
     "Trace",

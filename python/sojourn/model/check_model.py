@@ -13,11 +13,11 @@ import numpy as np
 
 from sojourn.errors import ModelError
 from sojourn.model.check_routes import check_reached, check_routes, check_visited
-from sojourn.model.check_stations import check_class, check_region, check_station
+from sojourn.model.check_stations import check_class, check_region, check_shared_cores, check_station
 from sojourn.model.check_times import check_time
 from sojourn.model.checked_values import RESERVED, number, one_of
 from sojourn.model.checked_values import names as check_names
-from sojourn.model.components import Closed, LoadDependent, Multicore, Pool
+from sojourn.model.components import Closed, LoadDependent, Multicore, Pool, Queue
 from sojourn.model.distribution_types import Distribution
 from sojourn.model.model_data import ModelData
 from sojourn.model.network_arrays import Array, Network
@@ -34,9 +34,12 @@ def check(model: ModelData, network: Callable[[], Network]) -> None:
         check_class(cls)
     for region in model.regions:
         check_region(region)
+    for group in model.shared_cores:
+        check_shared_cores(group)
     check_names(model.stations, "stations", RESERVED if model.routing else ())
     check_names(model.classes, "classes")
     check_names(model.regions, "regions")
+    check_names(model.shared_cores, "shared_cores")
     stations = {s.name: k for k, s in enumerate(model.stations) if not isinstance(s, Pool)}  # names, in their order
     if not stations:
         raise ModelError("no station", "stations", "add a queue or a delay")
@@ -58,7 +61,8 @@ def check(model: ModelData, network: Callable[[], Network]) -> None:
 def _of_runs(model: ModelData, stations: Collection[str]) -> None:
     """Factors and what was watched: texts, and paths that lead somewhere, whether or not any run has the factor."""
     hosts = [s for s in model.stations if isinstance(s, Multicore)]
-    watched = [*stations, *(f"{s.name}.{part}" for s in hosts for part in s.parts)]
+    guests = [f"{name}.guest" for group in model.shared_cores for name in group.stations]
+    watched = [*stations, *(f"{s.name}.{part}" for s in hosts for part in s.parts), *guests]
     for part in ("factors", "observed"):
         table = getattr(model, part)
         if not isinstance(table, Mapping):
@@ -96,9 +100,23 @@ def _references(model: ModelData, stations: Collection[str]) -> None:
     for r in model.regions:
         for name in r.stations:
             one_of(name, f"regions.{r.name}.stations", stations)
+    _shared_cores(model, stations)
     for c in model.classes:
         if isinstance(c, Closed) and c.reference_station:
             one_of(c.reference_station, f"classes.{c.name}.reference_station", stations)
+
+
+def _shared_cores(model: ModelData, stations: Collection[str]) -> None:
+    taken: dict[str, str] = {}
+    for group in model.shared_cores:
+        place = f"shared_cores.{group.name}.stations"
+        for name in group.stations:
+            one_of(name, place, stations)
+            if not isinstance(model.station(name), Queue):
+                raise ModelError(f"station {name} of kind {model.station(name).kind}", place, "name queues")
+            if name in taken:
+                raise ModelError(f"station {name} twice", place, f"name it once; shared_cores.{taken[name]} has it too")
+            taken[name] = group.name
 
 
 def _table(model: ModelData, part: str, stations: Collection[str]) -> None:

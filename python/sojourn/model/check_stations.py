@@ -21,6 +21,7 @@ from sojourn.model.components import (
     Pool,
     Queue,
     Region,
+    SharedCores,
 )
 
 MOST_SERVERS = 10_000_000
@@ -120,6 +121,23 @@ def check_region(r: Any) -> None:
     whole(r.limit, f"regions.{r.name}.limit", 1)
     list_of(r.stations, f"regions.{r.name}.stations", "stations")
     one_of(r.on_full, f"regions.{r.name}.on_full", ("wait", "lose"))
+
+
+def check_shared_cores(s: Any) -> None:
+    """One group of stations on the same cores."""
+    if not isinstance(s, SharedCores):
+        raise ModelError(repr(s), "shared_cores", "give SharedCores objects")
+    place = f"shared_cores.{s.name}"
+    list_of(s.stations, f"{place}.stations", "queues whose servers are threads on these cores")
+    number(s.cores, f"{place}.cores", above=True, what="(cores)")
+    if s.weights and len(s.weights) != len(s.stations):
+        remedy = f"give {len(s.stations)} weights, one for each station, or leave them out"
+        raise ModelError(list(s.weights), f"{place}.weights", remedy)
+    for weight in s.weights:
+        number(weight, f"{place}.weights", above=True, what="(a weight)")
+    number(s.overhead, f"{place}.overhead", what="(s of CPU time beside each s of the stations)")
+    if s.together not in (0, 1):
+        raise ModelError(s.together, f"{place}.together", "give 1, or 0 where each station has cores of its own")
 
 
 def check_class(c: Any) -> None:

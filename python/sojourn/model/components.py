@@ -142,6 +142,28 @@ class Region:
         freeze(self)
 
 
+@dataclass(frozen=True)
+class SharedCores:
+    """Queues whose servers are threads on the same `cores`, such as virtual CPUs of guests on a host. In each state, the cores are divided
+    by weighted fair sharing (generalised processor sharing).
+
+    `weights`: one for each station, of each of its busy servers (none: all 1). No station gets more cores than it has busy servers.
+    What one leaves goes to the others. `overhead`, 0 or more: CPU time that the hypervisor takes on these cores beside each second that the
+    stations take. `together`: 1, or 0 if each station has `cores` cores of its own.
+    """
+
+    name: str
+    stations: tuple[str, ...]
+    cores: float = 1.0
+    weights: tuple[float, ...] = ()
+    overhead: float = 0.0
+    together: float = 1.0
+    kind: ClassVar[str] = "shared_cores"
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
 @former_field(reference="reference_station")
 @dataclass(frozen=True)
 class Closed:

@@ -31,7 +31,7 @@ from sojourn.model.parameters import BUSY, MOST, PRESENT, formula_value, read_fo
 FEWEST_RATES = 100  # of a load-dependent station; as many as there are closed customers, where these are more
 TIMED = ("demands_s", "service_s")
 TABLES = (*TIMED, "visits", "routing")
-NOUNS = ("stations", "classes", "regions")
+NOUNS = ("stations", "classes", "regions", "shared_cores")
 
 
 class FormulaBase:
@@ -95,7 +95,7 @@ AnyFormula = (Formula, WholeFormula, RatesFormula)
 def resolved(parts: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, Any]:
     """The parts of a model that have texts in place of numbers, with formulas there; those without are not among them."""
     found: dict[str, Any] = {}
-    for part in ("classes", "stations", "regions", *TABLES):
+    for part in ("classes", "stations", "regions", "shared_cores", *TABLES):
         old = parts[part]
         if part == "stations":
             values = {**values, MOST: _most_present(found.get("classes", parts["classes"]))}

@@ -63,6 +63,7 @@ def lower(model: ModelData) -> Network:
         dependent_times=dependent_times,
         at_load=not dependent_times and not background.any(),
         background=background,
+        sharing=tuple(model.shared_cores),
         hosts={k: s for k, s in enumerate(stations) if isinstance(s, Multicore)},
     )
 
@@ -80,10 +81,6 @@ def _dependent_times(model: ModelData, names: list[str], visits: Array) -> tuple
                 if not isinstance(model.station(s), Queue):
                     remedy = "use u at a queue; other kinds of stations have no busy servers"
                     raise ModelError(mean.text, f"{part}.{s}.{c.name}", remedy)
-                if getattr(model.station(s), "background", 0.0):
-                    raise ModelError(
-                        mean.text, f"{part}.{s}.{c.name}", f"use u, or background of station {s}, not both"
-                    )
                 over = float(visits[k, j]) if part == "demands_s" else 1.0
                 found.append(UtilisationDependentTime(k, j, mean.arithmetic, over, model.parameter_values))
     return tuple(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sojourn.model.components import Choice, CustomerClass, Region, Station
+from sojourn.model.components import Choice, CustomerClass, Region, SharedCores, Station
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.distribution_types import as_tuples
 from sojourn.model.formulas import has_texts, resolved
@@ -28,6 +28,7 @@ class ModelData:
     visits: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
     routing: Routing = field(default_factory=dict)
     regions: Sequence[Region] = ()
+    shared_cores: Sequence[SharedCores] = ()
     name: str = ""
     # of a model that is fitted: factor of the runs → path, or paths, of what it changes here; station → what was watched of it
     factors: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class ModelData:
     where: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("stations", "classes", "regions"):
+        for name in ("stations", "classes", "regions", "shared_cores"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("factors", "observed"):
             table = getattr(self, name)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.arithmetic import Arithmetic
-from sojourn.model.components import Choice, Multicore
+from sojourn.model.components import Choice, Multicore, SharedCores
 from sojourn.model.distribution_registry import ArrivalProcess, Distribution
 from sojourn.model.model_data import ModelData
 from sojourn.model.routes import Routes
@@ -27,7 +27,7 @@ DERIVED = {
     "demands_s": {"visits", "service_s"},
     "scv": {"service"},
     "same_chain": {"chain"},
-    "remarkable": {"limits", "at_load"},
+    "remarkable": {"limits", "at_load", "sharing"},
 }
 
 
@@ -83,6 +83,7 @@ class Network:
         True  # whether these have the value that they have at this load, and all what background work leaves
     )
     background: Array = field(default_factory=lambda: np.zeros(0))  # K, servers that other work keeps busy in the mean
+    sharing: tuple[SharedCores, ...] = ()  # queues whose servers are threads on the same cores
     hosts: dict[int, Multicore] = field(
         default_factory=dict
     )  # multicore stations by their index: a sweep changes them here
@@ -111,7 +112,9 @@ class Network:
     def remarkable(self) -> bool:
         """Whether there is more than stations, classes and routes: see `solve.registry.features`."""
         timed = any(getattr(s, "server_schedule", ()) or getattr(s, "breakdowns", None) for s in self.model.stations)
-        return bool(self.limits or self.choices or not self.at_load or "multicore" in self.kind or timed)
+        return bool(
+            self.limits or self.sharing or self.choices or not self.at_load or "multicore" in self.kind or timed
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # what was computed is computed again

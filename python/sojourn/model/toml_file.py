@@ -27,6 +27,7 @@ from sojourn.model.components import (
     Pool,
     Queue,
     Region,
+    SharedCores,
 )
 from sojourn.model.model_data import ModelData
 from sojourn.model.parameters import NumberByFactor, ParameterFromRuns
@@ -46,12 +47,13 @@ PARTS = (
     "visits",
     "routing",
     "regions",
+    "shared_cores",
     "factors",
     "observed",
     "where",
 )
 BESIDE = ("fit",)  # what a fitted model has beside the model
-NOUNS = ("stations", "classes", "regions")
+NOUNS = ("stations", "classes", "regions", "shared_cores")
 
 
 def read(path: Path | str, make: Callable[..., SomeModel]) -> SomeModel:
@@ -93,6 +95,9 @@ def _parts(data: Mapping[str, Any]) -> dict[str, Any]:
             cls: {a: _row(r, f"routing.{cls}.{a}") for a, r in t.items()} for cls, t in tables["routing"].items()
         },
         "regions": [from_table(Region, t, f"regions.{n}", name=n) for n, t in tables["regions"].items()],
+        "shared_cores": [
+            from_table(SharedCores, t, f"shared_cores.{n}", name=n) for n, t in tables["shared_cores"].items()
+        ],
         "name": data.get("name", ""),
         "parameters": {n: _parameter(v, f"parameters.{n}") for n, v in parameters.items()}
         if isinstance(parameters, Mapping)
@@ -177,7 +182,11 @@ def as_tables(model: ModelData) -> dict[str, Any]:
 
 def _usual(table: dict[str, Any]) -> dict[str, Any]:
     """Without the kind that is meant where none is given."""
-    return {k: v for k, v in table.items() if (k, v) not in (("kind", "queue"), ("kind", "region"))}
+    return {
+        k: v
+        for k, v in table.items()
+        if (k, v) not in (("kind", "queue"), ("kind", "region"), ("kind", "shared_cores"))
+    }
 
 
 def _ends(row: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ SomeModel = TypeVar("SomeModel", bound=ModelData)
 USUAL = 0.01  # s, or whatever the number is in, where no start was given
 TABLES = ("parameters", "demands_s", "service_s", "visits", "routing")
 NOUNS = ("stations", "classes")
+LIMITS = ("regions", "shared_cores")
 WHOLE = ("servers", "size", "limit", "population", "capacity", "branches", "cores", "nics")
 
 
@@ -87,7 +88,7 @@ class ModelDraft(Generic[SomeModel]):
 
     def __init__(self, model: SomeModel) -> None:
         self.model = model
-        self.parts: dict[str, Any] = {part: getattr(model, part) for part in (*NOUNS, "regions", *TABLES)}
+        self.parts: dict[str, Any] = {part: getattr(model, part) for part in (*NOUNS, *LIMITS, *TABLES)}
 
     def put(self, path: str, value: Any) -> None:
         """ModelError where nothing stands at `path`."""
@@ -143,7 +144,7 @@ def _place(parts: Mapping[str, Any], path: str) -> tuple[str, Any, str]:
     part, _, rest = path.partition(".")
     if part in TABLES:
         return part, None, rest
-    if part not in (*NOUNS, "regions"):
+    if part not in (*NOUNS, *LIMITS):
         raise ModelError(
             path, "path", "use parameters.…, stations.…, classes.…, demands_s.…, service_s.…, visits.… or routing.…"
         )

@@ -95,6 +95,10 @@ def _limits(network: Network, k: int) -> bool:
 def _station(network: Network, k: int) -> dict[str, Any]:
     station = network.model.station(network.stations[k])
     kind = network.kind[k]
+    if network.sharing:
+        group = network.sharing[0]
+        remedy = "`sojourn solve` answers it exactly"
+        raise ModelError(f"stations {' and '.join(group.stations)} share cores", "simulate", remedy)
     if kind == "multicore":
         remedy = "`sojourn solve` answers it; sojourn.simulate.simulate_host simulates one such host, with Poisson arrivals or users"
         raise ModelError(f"station {station.name!r} is of kind multicore", "simulate", remedy)

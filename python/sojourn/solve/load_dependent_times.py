@@ -2,7 +2,7 @@
 
 A formula of u, the utilisation of the station (one server's mean busy share), stands for a mean: (1 + saved (1 - u)²) falls with the
 load (wake-ups, clock frequency, caches, batching), (1 + grown u) grows with it. With X the throughput of all classes at a station of m
-servers, u solves
+servers (what background work leaves of them), u solves
 
     u = a(u),  a(u) = X S(u) / m
 
@@ -91,9 +91,11 @@ def saturation(networks: Sequence[Network]) -> Array:
 
 @dataclass(frozen=True)
 class _StationTimes:
-    """The times of a visit to one station, P networks at once: `plain` P x C, `servers` P, `rate` P x C (visits/s of open classes), and
-    of each time that depends on how busy the station is: class, what it is spread over, formula and its parameters, P x 1 each."""
+    """The times of a visit to one station, P networks at once: `longer` P, by background work; `plain` P x C, `servers` P,
+    `rate` P x C (visits/s of open classes), and of each time that depends on how busy the station is: class, what it is spread over,
+    formula and its parameters, P x 1 each."""
 
+    longer: Array
     plain: Array
     servers: Array
     rate: Array
@@ -108,8 +110,9 @@ class _StationTimes:
                 given = {name: points.part(DEPENDENT, number, name).astype(float)[:, None] for name in names}
                 formulas.append((time.cls, time.over, time.formula, given))
         rate = points.column("rate_per_s") @ networks[0].same_chain
+        servers = points.column("servers")[:, station].astype(float)
         return _StationTimes(
-            points.column("service_s")[:, station], points.column("servers")[:, station].astype(float),
+            _longer(servers, points.column("background")[:, station]), points.column("service_s")[:, station], servers,
             rate * points.column("visits")[:, station], formulas,
         )  # fmt: skip
 
@@ -118,7 +121,7 @@ class _StationTimes:
         found = np.repeat(self.plain[:, None, :], busy.shape[1], axis=1)
         for cls, over, formula, given in self.formulas:
             value = np.broadcast_to(formula.value({**given, BUSY: busy}), busy.shape)
-            found[:, :, cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / over
+            found[:, :, cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / over * self.longer[:, None]
         return found
 
     def offered(self, busy: Array) -> Array:
@@ -162,10 +165,13 @@ def beside_background(networks: Sequence[Network]) -> Sequence[Network]:
     background = points.column("background")
     if not background.any():
         return networks
-    servers = points.column("servers")
-    longer = servers / np.maximum(servers - background, LEAST_LEFT * servers)
+    longer = _longer(points.column("servers"), background)
     made = points.altered(service_s=points.column("service_s") * longer[..., None])
     return made if points.bases[0].dependent_times else made.on(at_load=True)
+
+
+def _longer(servers: Array, background: Array) -> Array:
+    return np.asarray(servers / np.maximum(servers - background, LEAST_LEFT * servers))
 
 
 def _iterated(networks: Sequence[Network], stations: Sequence[int], answer: Answer) -> NetworkPoints:

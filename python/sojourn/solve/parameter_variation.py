@@ -23,7 +23,7 @@ from sojourn.model.network_points import HOSTS, LAWS, NetworkPoints, NumberPlace
 from sojourn.model.parameters import NumberByFactor
 from sojourn.model.unknown_parameters import law_at, with_parameter
 
-NOUNS = ("classes", "stations", "regions")
+NOUNS = ("classes", "stations", "regions", "shared_cores")
 TABLES = ("demands_s", "service_s", "visits")
 PARAMETERS = "parameters"
 NO_PARAMETERS = "the model has no [parameters]"

@@ -69,6 +69,10 @@ def features(network: Network) -> dict[str, str]:
         s = network.model.station(network.stations[network.kind.index("multicore")])
         variant = getattr(s, "variant", "priority")
         found["multicore"] = f"the station `{s.name}` is of kind `multicore`, which only `two-class/{variant}` supports"
+    for group in network.sharing:
+        found["sharing"] = (
+            f"the stations {' and '.join(group.stations)} share cores, which only `shared-cores` supports"
+        )
     for limit in network.limits:
         found["limits"] = (
             f"`{limit.name}` admits at most {limit.size} customers, and this method supports no such limit"

@@ -67,8 +67,9 @@ def test_more_than_there_is_cannot_be(wrong: float) -> None:
         _model(wrong)
 
 
-def test_beside_a_time_that_depends_on_the_load_it_is_refused() -> None:
-    with pytest.raises(ModelError, match="not both"):
-        sj.Model.parse(
-            '[stations.cpu]\nbackground = 0.1\n[classes.a]\nkind = "open"\nrate_per_s = 1.0\n[demands_s.cpu]\na = "0.1 * (1 + u)"\n'
-        )
+def test_a_time_that_depends_on_the_load_sees_the_share_of_what_it_leaves() -> None:
+    """By hand: u = X 0.1 (1 + u) / (1 - 0.1) = (1 + u) / 9 = 1/8; the whole server is busy 0.1 + 0.9 / 8."""
+    model = sj.Model.parse(
+        '[stations.cpu]\nbackground = 0.1\n[classes.a]\nkind = "open"\nrate_per_s = 1.0\n[demands_s.cpu]\na = "0.1 * (1 + u)"\n'
+    )
+    assert sj.solve(model).value("utilisation", station="cpu") == pytest.approx(0.1 + 0.9 / 8, rel=1e-6)

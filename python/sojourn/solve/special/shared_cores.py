@@ -1,0 +1,291 @@
+"""Guests (virtual machines) whose virtual CPUs run on the same cores: users of one closed class among queues whose servers share cores.
+
+Sources: how a processor is shared in a state: `shared_core_chain`. Users in a closed loop: E. D. Lazowska et al., Quantitative System
+Performance (1984), chapter 6. What the hypervisor takes grows with what guests take: T. Wood et al., Profiling and Modeling Resource Usage
+of Virtualized Applications, Middleware 2008, pp. 366-387; whose it is: L. Cherkasova, R. Gardner, Measuring CPU Overhead for I/O
+Processing in the Xen Virtual Machine Monitor, USENIX Annual Technical Conference 2005, pp. 387-390.
+
+| letters | here                                                                                    | unit |
+|---------|-----------------------------------------------------------------------------------------|------|
+| m       | `cores` of the group; of each station by itself where `together` is 0                   | 1    |
+| w       | `weights`, of each busy server of a station                                             | 1    |
+| h       | `overhead`: what the hypervisor takes on these cores beside each second of the stations | 1    |
+| D       | demands, by the host's account: CPU time of a pass                                      | s    |
+| b       | `background` of a station: cores that its guest uses without customers                  | 1    |
+
+In each state a station has its share of what the hypervisor and the guests' own work leave of the cores, m - (1 + h) b - h X D in the
+mean (a fixed point in the throughput X).
+
+A host and a guest count differently. The row `utilisation` of a station is the host's: what its servers had of the cores, X D over its
+servers. `STATION.guest` is the guest's own: its servers that could run, with a core or waiting for one, as a kernel counts that
+is not told of stolen time. A guest that waits after it was woken counts that as idle: its own account lies between the two rows.
+
+Limits: one closed class that thinks, exponential service (only means count at a station that has its cores for itself); queues and
+delays; at most `MOST` states of a level. Exact where `overhead` is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sojourn.errors import MethodRefused
+from sojourn.model.components import SharedCores
+from sojourn.model.distribution_registry import Exponential
+from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import NetworkPoints, as_points
+from sojourn.solve.closed import METHODS as CLOSED
+from sojourn.solve.method import Method, RequestedOutputs
+from sojourn.solve.solution import Solution
+from sojourn.solve.special.shared_core_chain import ChainPoints, CoreGroup, largest_level, solved
+
+MOST = 1500.0  # states of a level: a matrix of that size is inverted for each number of customers
+CLOSE, ROUNDS = 1e-8, 100  # of the throughput, where the hypervisor's part is found
+DEAR = 3e-10  # seconds for a product of two numbers
+PLAIN = ("mva", "convolution")  # for queues that have their cores for themselves
+PART = "guest"
+
+
+def refuses(network: Network) -> str | None:
+    """Why it does not apply, in words."""
+    if not network.sharing:
+        return "no stations share cores"
+    if len(network.classes) != 1 or not network.closed[0]:
+        return "this method needs exactly one closed class"
+    if network.think_s[0] <= 0:
+        return f"the class `{network.classes[0]}` does not think, which this method needs"
+    if other := next((kind for kind in network.kind if kind not in ("queue", "delay")), None):
+        return f"a station is of kind `{other}`: this method takes queues and delays"
+    if np.isfinite(network.capacity).any():
+        return "a station has a capacity"
+    if _alone(network):
+        return next((reason for reason in [_plain_refusal(network)] if reason), None)
+    if not all(isinstance(law, Exponential) for (law,) in network.service if law is not None and law.first > 0):
+        return "the times of a station are not exponential"
+    if not isinstance(network.think[0], Exponential):
+        return "the think time is not exponential"
+    states = largest_level(len(network.stations), int(network.population[0]))
+    if states > MOST:
+        return (
+            f"a level of its chain has {states:.3g} states, which is more than {MOST:g}: take fewer users or stations"
+        )
+    return None
+
+
+def _alone(network: Network) -> bool:
+    """Whether every station has its cores for itself."""
+    return all(not group.together for group in network.sharing)
+
+
+def _plain(network: Network) -> Network:
+    return network.altered(sharing=())
+
+
+def _plain_refusal(network: Network) -> str | None:
+    plain = _plain(network)
+    reasons = [m.refuses(plain) for m in CLOSED if m.name in PLAIN]
+    return None if None in reasons else reasons[0]
+
+
+def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
+    """All points, those of one base together."""
+    points = as_points(networks)
+    shape = (len(points), len(points.bases[0].stations))
+    passes, present, guests = np.zeros(shape[0]), np.zeros(shape), np.zeros(shape)
+    for base in np.unique(points.which):
+        own = np.flatnonzero(points.which == base)
+        some = points.take(own)
+        found = _of_alone(some, wanted) if _alone(some.bases[base]) else _of_shared(some, some.bases[base])
+        passes[own], present[own], guests[own] = found
+    servers = points.column("servers").astype(float)
+    demands = points.column("demands_s")[:, :, 0]  # longer by what background work leaves
+    delay = np.array([kind == "delay" for kind in points.bases[0].kind])
+    busy = np.where(delay, np.nan, passes[:, None] * demands / servers)
+    names = points.bases[0].stations
+    own_names = [name for group in points.bases[0].sharing for name in group.stations]
+    parts = {f"{name}.{PART}": guests[:, names.index(name)] for name in own_names}
+    rough = [any(group.overhead for group in base.sharing) for base in points.bases]
+    status = ["approximate" if rough[base] else "ok" for base in points.which] if any(rough) else []
+    return Solution(
+        passes[:, None], present[:, :, None], busy[:, :, None], status, busy_of=parts, message=MESSAGE,
+        more=_rows(points, parts, passes, demands) if wanted.further else [],
+    )  # fmt: skip
+
+
+MESSAGE = (
+    "`utilisation` of a station is the host's account of it; STATION.guest is what its guest can see at most: it could run, with a core "
+    "or waiting for one"
+)
+
+
+def _groups(base: Network) -> tuple[CoreGroup, ...]:
+    place = {name: k for k, name in enumerate(base.stations)}
+    return tuple(
+        CoreGroup((place[name],), (1.0,)) if not g.together else
+        CoreGroup(tuple(place[s] for s in g.stations), g.weights or (1.0,) * len(g.stations))
+        for g in base.sharing for name in (g.stations if not g.together else g.stations[:1])
+    )  # fmt: skip
+
+
+def _cores_of(base: Network) -> list[SharedCores]:
+    """The one that each of `_groups` is made of."""
+    return [g for g in base.sharing for _ in (g.stations if not g.together else g.stations[:1])]
+
+
+def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Array]:
+    """By the chain: throughput P, present and runnable servers P x K."""
+    groups, cores = _groups(base), _cores_of(base)
+    demands = points.column("demands_s")[:, :, 0]
+    background = points.column("background")
+    left_of = 1 - background / points.column("servers")
+    demands = demands * left_of
+    service = points.column("service_s")[:, :, 0] * left_of
+    customers = int(base.population[0])
+    route = _route(base)
+    servers = np.where([kind == "delay" for kind in base.kind], customers, base.servers)
+    rates = np.divide(1.0, service, out=np.full_like(service, 1e12), where=service > 0)
+    think = 1 / points.column("think_s")[:, 0]
+    most = np.array([g.cores for g in cores])[None] + np.zeros((len(points), 1))
+
+    def at(left: Array) -> Any:
+        return solved(ChainPoints(customers, rates, np.asarray(servers, np.int64), route, think, groups, left))
+
+    def given(passes: Array) -> Array:
+        taken = np.stack([demands[:, list(g.stations)].sum(axis=1) for g in groups], axis=1) * passes[:, None]
+        # no less than what guests have where the cores are full
+        return np.asarray(
+            np.maximum(most - (1 + overhead) * at_rest - overhead * taken, most / (1 + overhead) - at_rest)
+        )
+
+    overhead = np.array([g.overhead for g in cores])
+    at_rest = np.stack([background[:, list(g.stations)].sum(axis=1) for g in groups], axis=1)
+    found = at(most - (1 + overhead) * at_rest)
+    if overhead.any():
+        found = _settled(at, given, found, 1 + float(overhead.max()))
+    return found.throughput, found.present, _with_rest(found.runnable, background, np.asarray(servers, float))
+
+
+def _settled(at: Any, given: Any, found: Any, step: float) -> Any:
+    """The fixed point in the throughput: what it leaves of the cores allows it. On full cores one step of 1/`step` ends there."""
+    now = found.throughput
+    before = gap = np.full_like(now, np.nan)
+    for _ in range(ROUNDS):
+        found = at(given(now))
+        last_gap, gap = gap, found.throughput - now
+        if (np.abs(gap) <= CLOSE * now).all():
+            return found
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = now - gap * (now - before) / (gap - last_gap)
+        good = np.isfinite(secant) & (secant > 0) & (np.abs(secant - now) <= 3 * np.abs(gap))
+        before, now = now, np.where(good, secant, now + gap / step)
+    raise MethodRefused("the hypervisor's part did not converge", "method shared-cores", "give a smaller overhead")
+
+
+def _of_alone(points: NetworkPoints, wanted: RequestedOutputs) -> tuple[Array, Array, Array]:
+    """Each station with its own cores: slower by what the hypervisor takes of them; else a plain closed network."""
+    base = points.bases[int(points.which[0])]
+    plain = NetworkPoints([_plain(b) for b in points.bases], points.which, points.columns, points.parts)
+    place = {name: k for k, name in enumerate(base.stations)}
+    overhead, cores = np.zeros(len(place)), np.full(len(place), np.inf)
+    for group in base.sharing:
+        for name in group.stations:
+            overhead[place[name]], cores[place[name]] = group.overhead, group.cores
+    servers = points.column("servers").astype(float)
+    method = next(m for m in CLOSED if m.name in PLAIN and m.refuses(_plain(base)) is None)
+    service, demands = points.column("service_s"), points.column("demands_s")[:, :, 0]
+    quiet = RequestedOutputs((), None, wanted.budget_s, further=False)
+    fits = np.minimum(cores, servers)  # cores that its servers can use
+    background = points.column("background")
+    own = servers - background
+    service = service * (own / servers)[:, :, None]
+    demands = demands * own / servers
+
+    def at(left: Array) -> Any:
+        longer = servers / np.minimum(left, own)
+        answer = method.run(plain.altered(service_s=service * longer[:, :, None]), quiet)
+        runnable = answer.throughput[:, :1] * demands * longer
+        return _Means(answer.throughput[:, 0], answer.queue_length[:, :, 0], runnable)
+
+    def given(passes: Array) -> Array:
+        taken = demands * passes[:, None]
+        least = fits / (1 + overhead) - background
+        return np.asarray(np.maximum(cores - (1 + overhead) * background - overhead * taken, least))
+
+    found = at(cores - (1 + overhead) * background)
+    if overhead.any():
+        found = _settled(at, given, found, 1 + float(overhead.max()))
+    return found.throughput, found.present, _with_rest(found.runnable, background, servers)
+
+
+def _with_rest(runnable: Array, background: Array, servers: Array) -> Array:
+    """Servers that could run, with what guests do of their own while no customer is there."""
+    return np.asarray(runnable + background * np.maximum(1 - runnable / servers, 0.0))
+
+
+class _Means:
+    def __init__(self, throughput: Array, present: Array, runnable: Array) -> None:
+        self.throughput, self.present, self.runnable = throughput, present, runnable
+
+
+def _route(base: Network) -> Array:
+    size = len(base.stations) + 1
+    found = np.zeros((size, size))
+    for node in range(size):
+        for to, _, p in base.routes.row(node, 0):
+            found[node, to] += p
+    return found
+
+
+def _rows(points: NetworkPoints, parts: dict[str, Array], passes: Array, demands: Array) -> list[dict[str, Any]]:
+    """Both of each guest's account and of the cores: all that is taken of them, and the hypervisor's part, as a share of the cores."""
+    made: list[dict[str, Any]] = []
+    servers, background = points.column("servers"), points.column("background")
+    names = points.bases[0].stations
+    for label, busy in parts.items():
+        k = names.index(label.removesuffix(f".{PART}"))
+        made += [_row(label, p, float(value / servers[p, k])) for p, value in enumerate(busy)]
+    for number in range(len(points.bases[0].sharing)):
+        for p in range(len(points)):
+            group = points.bases[points.which[p]].sharing[number]
+            own = [names.index(s) for s in group.stations]
+            rest = background[p, own]
+            taken = float((passes[p] * demands[p, own] * (1 - rest / servers[p, own]) + rest).sum())
+            cores = group.cores * (1 if group.together else len(own))
+            made.append(_row(group.name, p, taken * (1 + group.overhead) / cores))
+            made.append(_row(f"{group.name}.hypervisor", p, taken * group.overhead / cores))
+    return made
+
+
+def _row(station: str, point: int, value: float) -> dict[str, Any]:
+    return {"station": station, "class": "", "metric": "utilisation", "value": value, "point": point}
+
+
+def _cost_s(network: Network) -> float:
+    customers = int(network.population[0])
+    if _alone(network):
+        return 1e-3
+    rounds = 8 if any(g.overhead for g in network.sharing) else 1
+    stations = len(network.stations)
+    work = sum(largest_level(stations, level) ** 3 for level in range(customers + 1))
+    return rounds * (3e-4 * customers + DEAR * 4 * work)
+
+
+METHOD = Method(
+    name="shared-cores",
+    title="guests whose virtual CPUs share cores by weights, state by state",
+    exact=True,
+    sources=(
+        "A. K. Parekh, R. G. Gallager: IEEE/ACM Transactions on Networking 1(3), 1993, pp. 344-357",
+        "G. Fayolle, R. Iasnogorodski: Zeitschrift fuer Wahrscheinlichkeitstheorie 47, 1979, pp. 325-351",
+        "T. Wood et al.: Middleware 2008, pp. 366-387 (the hypervisor's part)",
+    ),
+    refuses=refuses,
+    run=run,
+    cost_s=_cost_s,
+    memory_bytes=lambda n: (
+        40 * largest_level(len(n.stations), int(n.population[0])) ** 2 if len(n.classes) == 1 else 0.0
+    ),
+    reads=("sharing",),
+)
