@@ -43,11 +43,14 @@ sanitize: ## tests of the Rust crates with `unsafe` under AddressSanitizer, or v
 # Matrices and tables of the tests are small: threads that wait for a share of one cost a quarter of the CPU time of a fit.
 test test-alone: export OPENBLAS_NUM_THREADS := 1
 test test-alone: export POLARS_MAX_THREADS := 1
+# Where containers switch it off, each of some hundred commands that the tests start compiles all that it imports.
+test test-alone: export PYTHONDONTWRITEBYTECODE :=
 # A failure is tried once more, by itself: a neighbour of the machine can disturb a live test, but not twice the same one.
 AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 1
+# More workers than cores: a third of the time of the tests is waiting, for a service or a limit of time.
 test: build ## all tests that others may run beside (eleven minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py --exclude sojourn-cases-py
-	$(PY) -m pytest -m "not alone" -n 3 --dist worksteal || $(AGAIN) -m "not alone"
+	$(PY) -m pytest -m "not alone" -n 5 --dist worksteal || $(AGAIN) -m "not alone"
 
 test-alone: build ## the tests that measure: nothing else may run (fourteen minutes)
 	$(PY) -m pytest -m alone tests/live || $(AGAIN) -m alone tests/live

@@ -55,21 +55,16 @@ class DesignLines:
 
     def cycle_s(self, rows: pl.DataFrame) -> np.ndarray:
         """What a client takes for an operation, a value a row; NaN where nothing alike was run."""
-        stores, alone = (
-            terms(rows)[1],
-            {"set": pl.lit("set"), "get": GETS_OF_A_MIX},
-        )  # both kinds of a mix, each by itself
-        of = {
-            kind: terms(rows.with_columns(workload=alone[kind]))[0]
-            @ np.array(self.lines.get(kind, [np.nan] * len(FACTORS)))
-            for kind in KINDS
-        }
+        return self.cycle_of(RowTerms.of(rows, self.usual_s))
+
+    def cycle_of(self, rows: RowTerms) -> np.ndarray:
+        """The same of rows that are read."""
+        none = [np.nan] * len(FACTORS)
+        of = {kind: rows.alone[kind] @ np.array(self.lines.get(kind, none)) for kind in KINDS}
         with np.errstate(invalid="ignore"):
-            value = np.where(
-                stores == 0, of["get"], np.where(stores == 1, of["set"], stores * of["set"] + (1 - stores) * of["get"])
-            )
-        slower = slowness(rows, self.usual_s) ** self.exponent
-        return np.maximum(value, self.least) * slower * rows["clients"].to_numpy()
+            mixed = rows.stores * of["set"] + (1 - rows.stores) * of["get"]
+            value = np.where(rows.stores == 0, of["get"], np.where(rows.stores == 1, of["set"], mixed))
+        return np.asarray(np.maximum(value, self.least) * rows.slower**self.exponent * rows.clients)
 
     def response_s(self, rows: pl.DataFrame) -> np.ndarray:
         """A cycle less what the client takes to read."""
@@ -106,6 +101,23 @@ def slowness(rows: pl.DataFrame, usual_s: float) -> np.ndarray:
     return np.where(np.isfinite(found), found, 1.0)
 
 
+@dataclass(frozen=True)
+class RowTerms:
+    """Rows as arrays, read once for all exponents: columns of FACTORS, of sets and gets by themselves too, share of sets, how slow."""
+
+    columns: np.ndarray
+    stores: np.ndarray
+    alone: Mapping[str, np.ndarray]  # both kinds of a mix, each by itself
+    slower: np.ndarray
+    clients: np.ndarray
+
+    @staticmethod
+    def of(rows: pl.DataFrame, usual_s: float) -> RowTerms:
+        each = {"set": pl.lit("set"), "get": GETS_OF_A_MIX}
+        alone = {kind: terms(rows.with_columns(workload=each[kind]))[0] for kind in KINDS}
+        return RowTerms(*terms(rows), alone, slowness(rows, usual_s), rows["clients"].to_numpy())
+
+
 def fitted_lines(rows: pl.DataFrame) -> DesignLines:
     """From the runs of one design (`middleware.frame`)."""
     known = work(rows)[np.isfinite(work(rows))]
@@ -114,20 +126,21 @@ def fitted_lines(rows: pl.DataFrame) -> DesignLines:
     reads = own > 0
     both = np.stack([np.ones(len(own)), clients], axis=1)[reads] / own[reads, None]
     line = tuple(float(c) for c in np.linalg.lstsq(both, np.ones(len(both)))[0]) if reads.any() else (0.0, 0.0)
-    tried = [_at(rows, usual_s, float(e), line) for e in (EXPONENTS if usual_s else (0.0,))]
-    measured = clients / rows["throughput_per_s"].to_numpy()
-    return min(tried, key=lambda one: float(np.nansum(np.log(one.cycle_s(rows) / measured) ** 2)))
+    throughput, read = rows["throughput_per_s"].to_numpy(), RowTerms.of(rows, usual_s)
+    tried = [_at(read, throughput, usual_s, float(e), line) for e in (EXPONENTS if usual_s else (0.0,))]
+    measured = clients / throughput
+    return min(tried, key=lambda one: float(np.nansum(np.log(one.cycle_of(read) / measured) ** 2)))
 
 
-def _at(rows: pl.DataFrame, usual_s: float, exponent: float, own: tuple[float, ...]) -> DesignLines:
-    columns, stores = terms(rows)
-    inverse = 1 / rows["throughput_per_s"].to_numpy() / slowness(rows, usual_s) ** exponent
+def _at(rows: RowTerms, throughput: np.ndarray, usual_s: float, exponent: float, own: tuple[float, ...]) -> DesignLines:
+    inverse = 1 / throughput / rows.slower**exponent
     found = {}
     for name, share in KINDS.items():
-        if (here := stores == share).any():
-            scale = np.maximum(np.abs(columns[here]).max(axis=0), 1e-12)
+        if (here := rows.stores == share).any():
+            columns = rows.columns[here]
+            scale = np.maximum(np.abs(columns).max(axis=0), 1e-12)
             found[name] = tuple(
-                float(c) for c in np.linalg.lstsq(columns[here] / scale, inverse[here], rcond=1e-9)[0] / scale
+                float(c) for c in np.linalg.lstsq(columns / scale, inverse[here], rcond=1e-9)[0] / scale
             )
     return DesignLines(found, float(inverse.min()), own, usual_s, exponent)
 

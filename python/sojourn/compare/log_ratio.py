@@ -19,6 +19,7 @@ Letters: d difference of mean logarithms, s its standard error, f degrees of fre
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,12 +135,16 @@ class LogRatio:
         if any(self.spreads):
             variance = sum(self.spreads)
             a_run_more = variance**2 / sum(spread**2 for spread in self.spreads)
-        for count in range(max(2, self.fewest(level)), MOST_RUNS + 1):
+
+        def enough(count: int) -> bool:
+            """The more runs, the narrower: so the least number is found by halving."""
             degrees = max(a_run_more * (count - 1), 1.0)
             errors = nctdtrit(self.degrees, student_quantile(0.5 + level / 2, degrees), power)
-            if errors * math.sqrt(variance / count) <= reach:
-                return count
-        return None
+            return bool(errors * math.sqrt(variance / count) <= reach)
+
+        counts = range(max(2, self.fewest(level)), MOST_RUNS + 1)
+        at = bisect_left(counts, True, key=enough)
+        return counts[at] if at < len(counts) else None
 
 
 def paired(a: Sequence[float], b: Sequence[float]) -> LogRatio:

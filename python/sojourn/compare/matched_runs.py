@@ -109,8 +109,12 @@ class MatchedRuns:
 
 def _means(metric: str, pairs: Iterable[tuple[list[RunValues], list[RunValues]]]) -> tuple[list[float], list[float]]:
     """Geometric means of both sides of each pair."""
-    found = [[float(np.exp(np.mean([np.log(one.values[metric]) for one in side]))) for side in pair] for pair in pairs]
+    found = [[_geometric([one.values[metric] for one in side]) for side in pair] for pair in pairs]
     return [a for a, _ in found], [b for _, b in found]
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return float(values[0]) if len(values) == 1 else float(np.exp(np.mean(np.log(values))))
 
 
 def match(a: Side, b: Side, names: tuple[str, str] = ("A", "B")) -> MatchedRuns:

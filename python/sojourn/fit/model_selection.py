@@ -17,7 +17,7 @@ from sojourn.fit.chosen_model import ChosenModel
 from sojourn.fit.fit_runs import FitRuns
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.left_out_errors import squares_left_out
-from sojourn.fit.model_fit import fit
+from sojourn.fit.model_fit import FitToRank, fit, fit_to_rank
 from sojourn.fit.model_weights import ranked
 from sojourn.fit.response_spread import runs_of_spread, spread_square
 from sojourn.former_keyword import former_keyword
@@ -44,19 +44,19 @@ def _chosen(runs: FitRuns, level: float, seed: int, parallel: On) -> ChosenModel
     fits: dict[str, FittedModel] = {}
     refused: list[str] = []
     models = {name: replace(model, name=name) for name, model in candidates(runs).items()}
-    found: dict[str, FittedModel | SojournError] = {}
+    keys = {name: _same_here(model, runs) for name, model in models.items()}
+    found: dict[str, FitToRank | SojournError] = {}
     for name, model in models.items():
-        key = _same_here(model, runs)
-        if key not in found:
+        if keys[name] not in found:
             try:
-                found[key] = fit(runs, model, level, seed, draws=DRAWS_TO_RANK, parallel=parallel)
+                found[keys[name]] = fit_to_rank(runs, model, level, seed, DRAWS_TO_RANK, parallel)
             except SojournError as error:
-                found[key] = error
-        one = found[key]
+                found[keys[name]] = error
+        one = found[keys[name]]
         if isinstance(one, SojournError):
             refused.append(f"{name}: {one.value}")
         else:
-            fits[name] = one if one.template is model else _as(one, model)
+            fits[name] = one.fitted if one.fitted.template is model else _as(one.fitted, model)
     if not fits:
         raise FitError("; ".join(refused[:1]), "model auto", "give a model file, or measure at more levels")
     first = next(iter(fits.values()))
@@ -65,6 +65,10 @@ def _chosen(runs: FitRuns, level: float, seed: int, parallel: On) -> ChosenModel
     squares = squares_left_out(fits, runs).with_more(spreads, [first.configurations.index(run.factors) for run in told])
     found_best = ranked(fits, squares, shares=shares_of(models))
     best = fit(runs, models[found_best.chosen], level, seed, parallel=parallel)
+    for name in found_best.beside:  # whose intervals are shown
+        one = found[keys[name]]
+        assert isinstance(one, FitToRank), "it was ranked"
+        fits[name] = replace(fits[name], estimates=one.whole.estimates)
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 
 

@@ -127,13 +127,22 @@ class ObjectiveProfile:
 
 
 def intervals(
-    data: FitProblem, x: Array, jacobian: Array, sizes: Array, degrees: Array, off: Array, level: float
+    data: FitProblem,
+    x: Array,
+    jacobian: Array,
+    sizes: Array,
+    degrees: Array,
+    off: Array,
+    level: float,
+    along_profiles: bool = True,
 ) -> dict[str, ParameterEstimate]:
     """Of each unknown; `sizes`, `degrees` p; `off` draws x p, as what is searched: what meters and measured means are off by, which
-    residuals do not tell."""
+    residuals do not tell. Not `along_profiles`: by slopes alone."""
     tail = (1 - level) / 2
     best = data.scale.outward(x)
-    ends = ObjectiveProfile.of(data, x, jacobian).ends(stdtrit(degrees, 1 - tail) * sizes)
+    half = stdtrit(degrees, 1 - tail) * sizes
+    straight = np.clip(x + np.array([[-1.0], [1.0]]) * half, data.scale.low, data.scale.high)
+    ends = ObjectiveProfile.of(data, x, jacobian).ends(half) if along_profiles else straight
     more = np.quantile(off, [tail, 1 - tail], axis=0, method="weibull")
     both = x + np.array([[-1.0], [1.0]]) * np.hypot(ends - x, more)
     found = {}

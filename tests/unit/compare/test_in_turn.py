@@ -92,9 +92,9 @@ def test_standard_error_without_end_is_kept_bounded(monkeypatch: pytest.MonkeyPa
     assert MOST_BYTES <= sizes[0] < MOST_BYTES + 100
 
 
-@pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.4", 7, "worse"), ("sleep 0.01", 0, "better")])
+@pytest.mark.parametrize(("b", "code", "verdict"), [("sleep 0.8", 7, "worse"), ("sleep 0.01", 0, "better")])
 def test_the_verb_on_commands(b: str, code: int, verdict: str) -> None:
-    words = [*SOJOURN, "compare", "--commands", "sleep 0.15", b, "--blocks", "5", "--warm-up-runs", "0", "--json"]
+    words = [*SOJOURN, "compare", "--commands", "sleep 0.2", b, "--blocks", "5", "--warm-up-runs", "0", "--json"]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     found = json.loads(done.stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ def test_a_sound_table_is_left_alone() -> None:
     assert sum(bool(criticise(sound(seed))) for seed in range(30)) <= 1
 
 
+@cache
 def short_runs(seed: int, fault: str | None = None) -> pl.DataFrame:
     """As the storage study makes them: a Poisson load of 1.4 s a run, so that a count of 1400 is off by 2.7 %."""
     design = storage_design(LEVELS | {"path": ("local", "nbd")}, 3, 18, seed)
