@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -15,7 +17,7 @@ import pytest
 
 from sojourn.errors import LabError
 from sojourn.lab.cleanup_registry import clean_stale
-from sojourn.lab.guest import PREFIX, guest
+from sojourn.lab.guest import PREFIX, Guest, guest
 from sojourn.lab.guest_command import GuestShape
 from sojourn.lab.guest_parts import guest_parts
 from sojourn.lab.guest_probe import probe_guest
@@ -23,14 +25,14 @@ from sojourn.lab.namespaces import in_namespace
 from sojourn.lab.process_tree import wait_until
 from sojourn.lab.worker_in_guest import guest_worker
 
-pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
+pytestmark = [pytest.mark.live, pytest.mark.lab]
 PARTS = guest_parts()
 BOOTS = """
 import sys, time
 from sojourn.lab.guest import guest
 from sojourn.lab.guest_command import GuestShape
 from sojourn.lab.guest_parts import guest_parts
-with guest(guest_parts(), sys.argv[1], GuestShape()) as made:
+with guest(guest_parts(), sys.argv[1], GuestShape(), script="tell ready\\n$b sleep 1000\\n", modules=()) as made:
     print(made.pid, flush=True)
     time.sleep(60)
 """
@@ -44,20 +46,31 @@ def way(request: pytest.FixtureRequest) -> str:
 
 
 def left() -> set[str]:
-    """Processes of guests, and their folders."""
-    names = {}
-    for folder in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            names[folder.parent.name] = folder.read_text().strip()
-        except OSError:
-            continue
-    folders = {str(path) for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*")}
-    return {pid for pid, name in names.items() if name.startswith(("qemu-system", "linux.uml"))} | folders
+    """Processes of this test's guests, and their folders."""
+    own = str(Path(tempfile.gettempdir(), PREFIX))
+    pids = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it ended meanwhile
+            if f"\0HOME={own}".encode() in b"\0" + path.read_bytes():
+                pids.add(path.parent.name)
+    return pids | {str(path) for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*")}
+
+
+@contextmanager
+def bare_guest(way: str) -> Iterator[Guest]:
+    """One that loads no modules and does nothing."""
+    before = left()
+    with guest(PARTS, way, GuestShape(), script="tell ready\n$b sleep 1000\n", modules=()) as made:
+        assert {str(made.pid), str(made.console.parent.parent)} <= left() - before
+        yield made
 
 
 @pytest.fixture(autouse=True)
-def as_before(way: str) -> None:
+def as_before(way: str, open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its guests have their folders in a place of its own: a test beside it may have guests, too."""
     assert way
+    monkeypatch.setattr(tempfile, "tempdir", str(open_folder))
+    monkeypatch.setenv("TMPDIR", str(open_folder))
     clean_stale()
 
 
@@ -73,14 +86,14 @@ def test_it_boots_and_says_what_it_has(way: str) -> None:
 def test_one_that_stands_still_is_given_up(way: str) -> None:
     before = left()
     given_up = pytest.raises(LabError, match=r"was not ready within 3 s; .*sojourn lab vm --boot-guests")
-    with given_up, guest(PARTS, way, GuestShape(), script="while :; do $b sleep 9; done\n", ready_s=3):
+    with given_up, guest(PARTS, way, GuestShape(), script="while :; do $b sleep 9; done\n", ready_s=3, modules=()):
         pass
     assert left() <= before
 
 
 def test_one_that_is_frozen_is_ended(way: str) -> None:
     before = left()
-    with guest(PARTS, way, GuestShape()) as made:
+    with bare_guest(way) as made:
         os.kill(made.pid, signal.SIGSTOP)
     assert left() <= before
 
@@ -98,15 +111,15 @@ def test_nothing_is_left_when_its_maker_ends(way: str, number: signal.Signals) -
         "its processes end by themselves"
     )
     clean_stale()
-    with guest(PARTS, way, GuestShape()):
+    with bare_guest(way):
         pass
     assert left() <= before, "the next start removes the folder"
 
 
 def test_many_starts_leave_nothing(way: str) -> None:
     before = left()
-    for _ in range(20 if way == "uml" else 3):
-        with guest(PARTS, way, GuestShape(), script="tell ready\n$b sleep 1000\n"):
+    for _ in range(10 if way == "uml" else 3):
+        with bare_guest(way):
             pass
     assert left() <= before
 
