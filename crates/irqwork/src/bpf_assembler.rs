@@ -149,6 +149,12 @@ impl Assembler {
         self.push(0x05, 0, 0, 0, 0);
     }
 
+    /// Goes on, or jumps to `label` where the kernel has counted too many turns: the verifier need not count them (Linux 6.9).
+    pub fn may_go_on(&mut self, label: &'static str) {
+        self.jumps.push((self.insns.len(), label));
+        self.push(0xe5, 0, 0, 0, 0);
+    }
+
     /// The next instruction's name.
     pub fn label(&mut self, name: &'static str) {
         self.labels.insert(name, self.insns.len());
@@ -183,10 +189,13 @@ mod tests {
         a.load(AccessSize::U16, 5, 2, 12);
         a.label("out");
         a.exit();
+        a.may_go_on("out");
         let code = a.finish();
         assert_eq!((code[0].opcode, code[0].registers, code[0].immediate), (0xb7, 0, 2));
         assert_eq!((code[1].opcode, code[1].registers, code[1].offset), (0x55, 5, 1));
         assert_eq!((code[2].opcode, code[2].registers, code[2].offset), (0x69, 0x25, 12));
         assert_eq!(code[3].opcode, 0x95);
+        // `may_goto` by the same header: BPF_JMP | BPF_JCOND, source BPF_MAY_GOTO (0), the jump's offset, no immediate
+        assert_eq!((code[4].opcode, code[4].registers, code[4].offset, code[4].immediate), (0xe5, 0, -2, 0));
     }
 }

@@ -16,6 +16,8 @@ mod bpf;
 mod bpf_assembler;
 mod xdp_program;
 
+use xdp_program::LoopBound;
+
 pub use bpf::{AttachError, PerCoreCounters};
 pub use xdp_program::TABLE;
 
@@ -44,8 +46,9 @@ impl IrqWork {
         let table_ns = table_in_ns(table_s)?;
         let table = bpf::table(&table_ns)?;
         let meter = PerCoreCounters::new()?;
-        let code = xdp_program::assemble(port, table.number(), meter.number());
-        let program = bpf::load(&code)?;
+        let with = |bound| bpf::load(&xdp_program::assemble(port, table.number(), meter.number(), bound));
+        // a kernel older than 6.9 does not know the first; what else is wrong, the second says
+        let program = with(LoopBound::Kernel).or_else(|_| with(LoopBound::Counter))?;
         let links = interfaces.iter().map(|name| bpf::link(&program, name)).collect::<Result<_, _>>()?;
         Ok(Self { meter, _links: links })
     }

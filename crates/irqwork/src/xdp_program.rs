@@ -5,6 +5,15 @@ use crate::bpf_assembler::{AccessSize, AluOperation, Assembler, Instruction, Jum
 /// Number of drawn times in the table; a power of two, so that a mask picks one.
 pub const TABLE: usize = 1024;
 
+/// Who ends a loop that finds no end by the clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum LoopBound {
+    /// The kernel, by `may_goto` (Linux 6.9): the verifier looks at one turn, in no time.
+    Kernel,
+    /// A counter of ours, of which the verifier walks each turn: three quarters of a second of CPU time.
+    Counter,
+}
+
 /// Clock readings between two checks of the loop counter. The verifier walks each turn of a bounded loop and
 /// stops at a million instructions, so turns are few and long.
 const CHECKS_A_TURN: usize = 8;
@@ -27,11 +36,11 @@ const HEADERS: i32 = 54;
 
 /// A packet is a request when it is TCP to `port` and carries data: acknowledgements cost nothing, because
 /// under load they coalesce and their number for each request is not constant.
-pub fn assemble(port: u16, table_fd: i32, stats_fd: i32) -> Vec<Instruction> {
+pub fn assemble(port: u16, table_fd: i32, stats_fd: i32, bound: LoopBound) -> Vec<Instruction> {
     let mut a = Assembler::default();
     request_or_pass(&mut a, port);
     draw_deadline(&mut a, table_fd);
-    burn(&mut a);
+    burn(&mut a, bound);
     count(&mut a, stats_fd);
     a.label("pass");
     a.alu(AluOperation::Move, 0, XDP_PASS);
@@ -84,9 +93,11 @@ fn lookup(a: &mut Assembler, map_fd: i32) {
 
 /// The verifier follows the fall-through first and keeps the jump for later, at most 8192 of them; so the way
 /// on is the jump and the way out the fall-through.
-fn burn(a: &mut Assembler) {
+fn burn(a: &mut Assembler, bound: LoopBound) {
     const NEXT: [&str; CHECKS_A_TURN] = ["2", "3", "4", "5", "6", "7", "8", "turn end"];
-    a.alu(AluOperation::Move, 9, 0);
+    if bound == LoopBound::Counter {
+        a.alu(AluOperation::Move, 9, 0);
+    }
     a.label("turn");
     for next in NEXT {
         for _ in 0..READS_A_CHECK {
@@ -96,8 +107,16 @@ fn burn(a: &mut Assembler) {
         a.goto("done");
         a.label(next);
     }
-    a.alu(AluOperation::Add, 9, 1);
-    a.jump(JumpCondition::Lt, 9, TURNS, "turn");
+    match bound {
+        LoopBound::Kernel => {
+            a.may_go_on("done");
+            a.goto("turn");
+        }
+        LoopBound::Counter => {
+            a.alu(AluOperation::Add, 9, 1);
+            a.jump(JumpCondition::Lt, 9, TURNS, "turn");
+        }
+    }
     a.label("done");
 }
 
