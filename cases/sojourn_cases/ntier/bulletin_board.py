@@ -97,6 +97,7 @@ class BulletinSystem(System):
         if int(found["users"]) < (web := int(found.get("web_servers", 1))):
             raise InputError(f"users = {found['users']}", place, f"give a user for each of {web} web servers")
         mix_of(self.load.mix_file(str(found["mix"]), self.base_folder))
+        self.stack.check_factors(found, place)
         try:
             self.cores(found)
         except LabError as error:

@@ -154,6 +154,9 @@ class OwnStack:
                 "set database = true, or leave these options out",
             )
 
+    def check_factors(self, factors: Mapping[str, Value], place: str) -> None:
+        """None is refused."""
+
     @contextmanager
     def open(self, copies: Path | None) -> Iterator[OpenOwnStack]:
         nginx_program()

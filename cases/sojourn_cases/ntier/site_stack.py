@@ -49,6 +49,10 @@ class SiteStack(Protocol):
         """InputError for options that it cannot have."""
         ...
 
+    def check_factors(self, factors: Mapping[str, Value], place: str) -> None:
+        """InputError for factors of a point that it cannot have together."""
+        ...
+
     def open(self, copies: Path | None) -> AbstractContextManager[OpenStack]:
         """Loads the database, whose copies lie in `copies` (None: the usual place).
 

@@ -33,7 +33,7 @@ def test_tiers_and_pools_have_the_names_of_their_programs() -> None:
     assert one.tiers == ("apache", "tomcat", "mariadb")
     assert list(one.resources) == ["client", "apache", "tomcat", "mariadb", "cpu"]
     own = set(system(stack="nginx-bulletin-postgresql").factors)
-    assert set(one.factors) - own == {"max_request_workers", "max_threads", "max_connections"}
+    assert set(one.factors) - own == {"max_request_workers", "keep_alive", "max_threads", "max_connections"}
     assert own - set(one.factors) == {"workers", "nginx_workers", "pool", "checkpoint_pause_s"}
 
 
@@ -47,13 +47,22 @@ def test_options_that_it_cannot_have_are_refused(given: dict[str, object], said:
         system(**given)
 
 
+def test_more_users_than_request_workers_need_connections_that_end() -> None:
+    few = {"users": 200, "max_request_workers": 8}
+    with pytest.raises(InputError, match=r"max_request_workers = 8 with 200 users; set keep_alive = false"):
+        system().settled(few, "x")
+    assert system().settled({**few, "keep_alive": False}, "x")["max_request_workers"] == 8
+
+
 def directives(text: str) -> dict[str, str]:
     lines = [line.strip().split(" ", 1) for line in text.splitlines() if " " in line.strip()]
     return {line[0]: line[1] for line in lines}
 
 
 def test_apache_has_as_many_request_workers_as_asked_in_one_child() -> None:
-    found = directives(apache.configuration(FOLDER, Path("/m"), "127.0.0.1:80", "127.0.0.1:81", ["127.0.0.1:90"], 123))
+    found = directives(
+        apache.configuration(FOLDER, Path("/m"), "127.0.0.1:80", "127.0.0.1:81", ["127.0.0.1:90"], 123, True)
+    )
     assert [found[name] for name in ("MaxRequestWorkers", "ThreadsPerChild", "ThreadLimit", "ServerLimit")] == [
         "123", "123", "123", "1",
     ]  # fmt: skip
@@ -62,7 +71,8 @@ def test_apache_has_as_many_request_workers_as_asked_in_one_child() -> None:
 
 def test_apache_gives_requests_to_several_in_turn() -> None:
     servers = ["127.0.0.1:90", "127.0.0.1:91"]
-    text = apache.configuration(FOLDER, Path("/m"), "127.0.0.1:80", "127.0.0.1:81", servers, 4)
+    text = apache.configuration(FOLDER, Path("/m"), "127.0.0.1:80", "127.0.0.1:81", servers, 4, False)
+    assert directives(text)["KeepAlive"] == "Off"
     assert re.findall(r'BalancerMember "http://(\S+)"', text) == servers
     assert 'LoadModule lbmethod_byrequests_module "/m/mod_lbmethod_byrequests.so"' in text
 
@@ -74,7 +84,7 @@ def test_apache_gives_requests_to_several_in_turn() -> None:
 )  # fmt: skip
 def test_what_apache_cannot_have_is_refused(listen: str, servers: list[str], workers: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        apache.configuration(FOLDER, Path("/m"), listen, "127.0.0.1:81", servers, workers)
+        apache.configuration(FOLDER, Path("/m"), listen, "127.0.0.1:81", servers, workers, True)
 
 
 def test_tomcat_listens_on_loopback_with_its_threads_and_its_pool() -> None:

@@ -21,8 +21,8 @@ PREFIX = "sojourn-apache-"
 STARTED_S, ENDED_S = 10.0, 10.0
 MODULES = ("mpm_event", "authz_core", "proxy", "proxy_http", "status")
 BALANCER = ("slotmem_shm", "proxy_balancer", "lbmethod_byrequests")
-# One child with all threads: no child is started or ended in a run. Connections stay open as long as the client wants, and one that is
-# idle takes no thread (mpm_event).
+# One child with all threads: no child is started or ended in a run. A connection that is idle takes no thread (mpm_event), and stays open
+# as long as the client wants, unless all threads are busy: then Apache closes it, and a request that is on its way there fails.
 CONF = """ServerRoot "{folder}"
 DefaultRuntimeDir "{folder}"
 PidFile "{folder}/apache2.pid"
@@ -42,7 +42,7 @@ MinSpareThreads 1
 MaxSpareThreads {threads}
 AsyncRequestWorkerFactor 64
 ThreadStackSize 262144
-KeepAlive On
+KeepAlive {keep_alive}
 MaxKeepAliveRequests 0
 KeepAliveTimeout 3600
 Timeout 60
@@ -66,7 +66,13 @@ DocumentRoot "{folder}"
 
 
 def configuration(
-    folder: Path, modules: Path, listen: str, status: str, servers: Sequence[str], max_request_workers: int
+    folder: Path,
+    modules: Path,
+    listen: str,
+    status: str,
+    servers: Sequence[str],
+    max_request_workers: int,
+    keep_alive: bool,
 ) -> str:
     """`httpd.conf`: requests to `listen` are given to `servers`, to several in turn; addresses are HOST:PORT.
 
@@ -91,6 +97,7 @@ def configuration(
         proxy = ['<Proxy "balancer://application">', *members, "</Proxy>", 'ProxyPass "/" "balancer://application/"']
     return CONF.format(
         folder=folder, modules="\n".join(lines), listen=listen, status=status, threads=max_request_workers,
+        keep_alive="On" if keep_alive else "Off",
         proxy="\n".join(f"    {line}" for line in proxy),
     )  # fmt: skip
 
@@ -108,6 +115,7 @@ class Apache:
         servers: Sequence[str],
         *,
         max_request_workers: int,
+        keep_alive: bool = True,
         cores: Iterable[int] = (),
         cgroup: str | None = None,
     ) -> None:
@@ -121,7 +129,9 @@ class Apache:
         self._process: TierProcess | None = None
         self._asked = self._before = 0
         try:
-            text = configuration(self._folder, programs.modules, listen, status, servers, max_request_workers)
+            text = configuration(
+                self._folder, programs.modules, listen, status, servers, max_request_workers, keep_alive
+            )
             conf = self._folder / "httpd.conf"
             write_private(conf, text)
             write_private(self.log, "")

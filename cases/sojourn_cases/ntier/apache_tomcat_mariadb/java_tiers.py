@@ -89,7 +89,8 @@ class JavaTiers(SiteTiers):
             self._replicas.append(tomcat)
         apache = Apache(
             cluster.programs, f"{HOST}:{free_port(HOST)}", f"{HOST}:{free_port(HOST)}", [one.address for one in self._tomcats],
-            max_request_workers=int(factors["max_request_workers"]), cores=self._cores.tiers[APACHE],
+            max_request_workers=int(factors["max_request_workers"]), keep_alive=bool(factors["keep_alive"]),
+            cores=self._cores.tiers[APACHE],
             cgroup=self._groups.path(APACHE),
         )  # fmt: skip
         self._fronts, self.urls = [apache], [apache.url]
@@ -116,9 +117,10 @@ class JavaStack:
 
     @property
     def pools(self) -> Mapping[str, Factor]:
-        """By their names: MaxRequestWorkers of Apache, maxThreads of each Tomcat."""
+        """By their names: MaxRequestWorkers and KeepAlive of Apache, maxThreads of each Tomcat."""
         return {
-            "max_request_workers": Factor(default=400, low=1, high=20_000),
+            "max_request_workers": Factor(default=2048, low=1, high=20_000),
+            "keep_alive": Factor(default=True),
             "max_threads": Factor(default=16, low=1, high=1024),
         }
 
@@ -138,6 +140,12 @@ class JavaStack:
                 f"disk = {self.options.disk!r}", PLACE, "leave it out: only PostgreSQL can have a slow disk"
             )
         TableSizes.of(self.options.scale)
+
+    def check_factors(self, factors: Mapping[str, Value], place: str) -> None:
+        users, most = int(factors["users"]), int(factors["max_request_workers"])
+        if factors["keep_alive"] and users > most:
+            remedy = "set keep_alive = false, or as many as users: Apache closes idle connections where all its workers are busy"
+            raise InputError(f"max_request_workers = {most} with {users} users", place, remedy)
 
     @contextmanager
     def open(self, copies: Path | None) -> Iterator[OpenJavaStack]:
