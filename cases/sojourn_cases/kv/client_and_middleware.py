@@ -107,7 +107,7 @@ def _figure(title: str, found: dict[str, dict[str, pl.DataFrame]]) -> Figure:
         x, y = _outline(100 * counts / max(int(bins["count"].sum()), 1))
         style: Any = "line" if side == response_bins.CLIENT else "dashed"
         series.append(Series(f"{side}, {way}", x, y, style=style, group=way))
-        beyond.append(f"{side}, {way} {out} ({overflow} of 1 s or more)")
+        beyond.append(f"{side}, {way} {out}" + f" ({overflow} of 1 s or more)" * bool(overflow))
     note = f"Steps of 0.1 ms. Beyond the axis: {'; '.join(beyond)}."
     return Figure(
         f"histogram-{title}", f"Response times: {title}", "response time, ms", "requests (%)", tuple(series), note

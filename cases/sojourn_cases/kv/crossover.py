@@ -73,7 +73,7 @@ def crossover_blocks(section: str, rows: pl.DataFrame) -> Iterator[Table | Figur
 def _line(name: str, of: Mapping[int, TestedEstimate]) -> Series:
     found = list(of.values())
     ends = ([number(one.low) for one in found], [number(one.high) for one in found])
-    return Series(name, list(of), [one.value for one in found], *ends, "points")
+    return Series(name, list(of), [one.value for one in found], *ends, "points", joined=True)
 
 
 def _table(title: str, pairs: Sequence[WorkerRatios], crossed: str) -> Table:
@@ -90,8 +90,8 @@ def _table(title: str, pairs: Sequence[WorkerRatios], crossed: str) -> Table:
 def _crossed(one: WorkerRatios) -> str:
     """In words; where an interval contains 1 the two may be equal."""
     throughput = one.ratios["throughput"]
-    crossings = " and ".join(f"{low} and {high}" for low, high in one.crossings)
-    words = f"throughputs cross between {crossings} clients" if crossings else "throughputs do not cross"
+    crossings = ", and ".join(f"between {low} and {high}" for low, high in one.crossings)
+    words = f"throughputs cross {crossings} clients" if crossings else "throughputs do not cross"
     alike = [str(n) for n, r in throughput.items() if r.low <= 1 <= r.high]
     return f"{words}, and may be equal with {', '.join(alike)}" if alike else words
 

@@ -127,7 +127,7 @@ def _curve(name: str, rows: pl.DataFrame, x: str, column: str, scale: float) -> 
     if means.height < LEAST:
         return None
     at, mean, low, high = (means[one].to_list() for one in (x, "mean", "low", "high"))
-    return Series(name, at, mean, low, high, "points")
+    return Series(name, at, mean, low, high, "points", joined=True)
 
 
 def _busy(run: RunFolder) -> tuple[Series, ...]:

@@ -89,6 +89,8 @@ def _records(channels: FigureChannels, series: Series, name: str) -> list[Spec]:
     out = [{"series": name, "style": series.style, "x": x, "y": y, "low": low, "high": high}]
     if any(opened):
         out[0]["open"] = opened
+    if series.joined:
+        out.append({"series": name, "style": "joined", "x": x, "y": y, "low": [], "high": []})
     alone = _alone(y) if series.style in ("line", "dashed") else []
     if alone:
         dots = {"x": [x[i] for i in alone], "y": [y[i] for i in alone], "low": [], "high": []}

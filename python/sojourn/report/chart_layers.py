@@ -13,6 +13,7 @@ from sojourn.report.figure_channels import DIGITS, FigureChannels, Spec, limits,
 BESIDE = "beside"  # name of the layer that a narrow page leaves out
 _CURVES = ("line", "dashed")
 _SHADE = 0.16  # of a band
+_THIN = 0.6  # of a line from point to point
 _NOWHERE: Spec = {"values": [{}]}  # one row, for a mark that stands alone
 _MARKS_PX = 300.0  # labels of vertical marks share a row if there is room on a telephone
 _ZOOM = {"name": "zoomed", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
@@ -96,7 +97,9 @@ def _intervals(channels: FigureChannels) -> list[Spec]:
 def _points(channels: FigureChannels) -> list[Spec]:
     """Markers; where there are none too, since the legend takes its symbols from this layer."""
     mark = {"type": "point", "filled": True, "size": 60, "opacity": 1}
-    return [_layer(("points",), mark, channels.marks(shape=channels.shape()))]
+    thin = {"type": "line", "strokeWidth": 1, "strokeOpacity": _THIN}
+    joined = [_layer(("joined",), thin, channels.marks())] if any(s.joined for s in channels.figure.series) else []
+    return [*joined, _layer(("points",), mark, channels.marks(shape=channels.shape()))]
 
 
 def _beside(channels: FigureChannels, labels: Sequence[CurveLabel]) -> list[Spec]:

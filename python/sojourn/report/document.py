@@ -36,6 +36,7 @@ class Series:
     style: `points` for what was measured, `line` or `dashed` for a model, `band` for shading alone (y may be empty),
     `bars` from 0 to y at places 1, 2, … of x; several such series stand side by side.
     group: series of one group share colour and marker, e.g. a measurement and its model; default: the name.
+    joined: a thin line goes from point to point (`points`), for curves that no model draws.
     """
 
     name: str
@@ -45,12 +46,15 @@ class Series:
     high: Sequence[float | None] | None = None
     style: Style = "line"
     group: str = ""
+    joined: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
             raise ReportError(f"style {self.style!r}", f"series {self.name!r}", f"use one of {', '.join(STYLES)}")
         if (self.low is None) != (self.high is None):
             raise ReportError("low or high alone", f"series {self.name!r}", "give both, or neither")
+        if self.joined and self.style != "points":
+            raise ReportError(f"joined, of style {self.style!r}", f"series {self.name!r}", "join points")
         if self.style == "band" and self.low is None:
             raise ReportError("a band without low and high", f"series {self.name!r}", "give both")
         if self.style == "band" and len(self.y) == 0:

@@ -4,6 +4,7 @@ not fitted."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import polars as pl
 from sojourn.report import Figure, Section, Series, Table
 from sojourn.report.document import Cell
 from sojourn.runs.run_folder import RunFolder
-from sojourn.study.evaluation import HELD_OUT, METRICS, measured
+from sojourn.study.evaluation import BLIND_AT_RATE, BLIND_AT_SPEED, HELD_OUT, METRICS, measured
 from sojourn.study.file_schema import StudySection as Part
 from sojourn.study.verdict import factors_text
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sojourn.study.study_findings import StudyFindings
 
 SHOWN = {"throughput": ("throughput", "1/s", 1.0), "response_time": ("response time", "ms", 1e3)}
+AFTERWARDS = (BLIND_AT_SPEED, BLIND_AT_RATE)  # kinds of predictions that know something of the run
 Lines = dict[str, list[RunFolder]]
 
 
@@ -81,7 +83,9 @@ def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str)
         series.append(_measured(line, runs, x, metric, scale))
         models = [_model(model, line, runs, x, found, metric, scale) for model in _models(found)]
         series += [one for one in models if any(y is not None for y in one.y)]  # a model may not know such runs
-    note = "Measured: mean, smallest and largest of the repetitions. Shaded: intervals of the models."
+    modelled = any(one.style != "points" for one in series)
+    series = series if modelled else [replace(one, joined=True) for one in series]
+    note = "Measured: mean, smallest and largest of the repetitions." + " Shaded: intervals of the models." * modelled
     return Figure(f"{title}-{metric}", f"{title}: {name}", _axis(x), f"{name}, {unit}", tuple(series), note)
 
 
@@ -108,6 +112,7 @@ def _model(
 ) -> Series:
     at = {run.path.name: float(run.manifest["factors"][x]) for run in runs}
     here = found.evaluation.filter(pl.col("model") == model, pl.col("metric") == metric, pl.col("class") == "")
+    here = here.filter(~pl.col("kind").is_in(AFTERWARDS))
     once = {at[row["run"]]: row for row in here.iter_rows(named=True) if row["run"] in at}
     rows = [once[k] for k in sorted(once)]
     y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))

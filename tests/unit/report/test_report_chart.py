@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from sojourn.errors import ReportError
 from sojourn.report import Document, Figure, Section, Series, axis_limits, render_svg, write_figures
 from sojourn.report.chart import HEIGHT_PX, specification
 from sojourn.report.curve_labels import LINE_PX, place
@@ -149,6 +150,18 @@ def test_gaps_are_null_in_the_data_and_breaks_in_the_drawing() -> None:
     assert (alone["style"], alone["x"], alone["y"]) == ("alone", [4.0], [4.0])  # a dot where no line reaches
     (curve,) = (p for p in paths(render_svg(shown), "mark-line") if p.get("stroke"))
     assert curve.get("d", "").count("L") == 1  # from 1 to 2, and no further
+
+
+def test_joined_points_have_a_thin_line_and_keep_their_markers() -> None:
+    shown = figure(
+        Series("a", [1, 2, 3], [1.0, 2.0, 3.0], style="points", joined=True), Series("b", [1], [2.0], style="points")
+    )
+    svg = render_svg(shown)
+    (curve,) = (p for p in paths(svg, "mark-line") if p.get("stroke"))
+    assert curve.get("d", "").count("L") == 2 and curve.get("stroke-width") == "1"
+    assert len(places(svg)) == 4
+    with pytest.raises(ReportError, match="join points"):
+        Series("c", [1], [1.0], joined=True)
 
 
 def bars() -> Figure:

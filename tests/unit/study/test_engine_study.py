@@ -51,6 +51,7 @@ model = "shop.toml"
 name = "four"
 set = { workers = 4 }
 vary = { rate_per_s = [40, 70, 120] }
+x = "rate_per_s"
 [quick]
 for = "60s"
 """
@@ -120,6 +121,21 @@ def test_response_times_are_drawn_predicted_against_measured(done: tuple[Path, S
     assert list(points.x) == pytest.approx((1e3 * rows["measured"]).to_list())
     assert list(points.y) == pytest.approx((1e3 * rows["predicted"]).to_list())
     assert list(right.x) == list(right.y) == pytest.approx(sorted(points.x))  # type: ignore[type-var]
+
+
+def test_the_curve_of_a_prediction_is_what_was_written_before(done: tuple[Path, StudyFindings, list[str]]) -> None:
+    """And not what the model says of the rate at which requests then came."""
+    document = study_document(done[1], read_plan(done[0] / "study.toml"), done[2])
+    figures = {one.id: one for _, one in document.figures()}
+    measured, model = figures["four-response_time"].series
+    told = json.loads((done[0] / "out/predictions.json").read_text())["configurations"]
+    rows = {one["factors"]["rate_per_s"]: row for one in told if one["section"] == "four" for row in one["rows"]
+            if (row["station"], row["class"], row["metric"]) == ("", "", "response_time")}  # fmt: skip
+    for x, y, low, high in zip(model.x, model.y, model.low or (), model.high or (), strict=True):
+        assert x is not None
+        expected = [rows[x][key] for key in ("value", "low", "high")]
+        assert [y, low, high] == [None if v is None else pytest.approx(1e3 * v) for v in expected]
+    assert not measured.joined, "the model draws the curve"
 
 
 def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, StudyFindings, list[str]]) -> None:
