@@ -18,7 +18,7 @@ from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, 
 from sojourn_cases.ntier.nginx import ADDRESS
 
 PREFIX = "sojourn-apache-"
-STARTED_S, ENDED_S = 10.0, 10.0
+STARTED_S, ENDED_S, SETTLED_S = 10.0, 10.0, 2.0
 MODULES = ("mpm_event", "authz_core", "proxy", "proxy_http", "status")
 BALANCER = ("slotmem_shm", "proxy_balancer", "lbmethod_byrequests")
 # One child with all threads: no child is started or ended in a run. A connection that is idle takes no thread (mpm_event), and stays open
@@ -177,7 +177,15 @@ class Apache:
 
     def begin(self) -> None:
         """Requests count from here on."""
-        self._before = self._accesses()
+        self._before = self._settled()
+
+    def _settled(self) -> int:
+        """Requests since its start, once no more are added: one is counted after its answer is sent."""
+        deadline, before, now = time.monotonic() + SETTLED_S, -1, self._accesses()
+        while now != before and time.monotonic() < deadline:
+            time.sleep(0.05)
+            before, now = now, self._accesses()
+        return now
 
     def _accesses(self) -> int:
         """Requests of clients since its start."""
@@ -193,7 +201,7 @@ class Apache:
         """Ends it; what it counted."""
         requests = None
         with suppress(OSError, ServiceError):
-            requests = self._accesses() - self._before
+            requests = self._settled() - self._before
         if self._process:
             self._process.stop(ENDED_S)
         self.close()
