@@ -101,8 +101,9 @@ def solved(points: ChainPoints) -> ChainMeans:
     levels = states(points.rates.shape[1], points.customers)
     ups: list[Array] = [np.zeros((len(points.rates), 0, 0))] * len(levels)
     behind: Array | None = None  # what returns from the levels above, a rate into each state of this one
+    shared = [_served(points, state) for state in levels]
     for total in range(points.customers, -1, -1):
-        inside, down = _moves(points, levels, total)
+        inside, down = _moves(points, levels, total, shared[total][0])
         block = inside if behind is None else inside + behind
         leaving = -block
         if total:
@@ -110,7 +111,7 @@ def solved(points: ChainPoints) -> ChainMeans:
             below = _arrivals(points, levels, total - 1)
             ups[total] = np.swapaxes(np.linalg.solve(np.swapaxes(leaving, 1, 2), np.swapaxes(below, 1, 2)), 1, 2)
             behind = ups[total] @ down
-    return _means(points, levels, ups)
+    return _means(points, levels, ups, shared)
 
 
 def _served(points: ChainPoints, state: Whole) -> tuple[Array, Array]:
@@ -157,11 +158,11 @@ def _targets(stations: int, customers: int, total: int) -> tuple[list[tuple[int,
     return inside, down, up
 
 
-def _moves(points: ChainPoints, levels: Sequence[Whole], total: int) -> tuple[Array, Array]:
+def _moves(points: ChainPoints, levels: Sequence[Whole], total: int, served: Array) -> tuple[Array, Array]:
     """The generator inside a level, with all that leaves its states on the diagonal, and the rates down to the next lower level."""
     stations, state = points.rates.shape[1], levels[total]
     count, size = len(points.rates), len(state)
-    rate = _served(points, state)[0] * points.rates[:, None, :]  # completions of visits, P x states x K
+    rate = served * points.rates[:, None, :]  # completions of visits, P x states x K
     inside = np.zeros((count, size, size))
     down = np.zeros((count, size, len(levels[total - 1]) if total else 0))
     within, under, _ = _targets(stations, points.customers, total)
@@ -187,7 +188,9 @@ def _arrivals(points: ChainPoints, levels: Sequence[Whole], total: int) -> Array
     return found
 
 
-def _means(points: ChainPoints, levels: Sequence[Whole], ups: Sequence[Array]) -> ChainMeans:
+def _means(
+    points: ChainPoints, levels: Sequence[Whole], ups: Sequence[Array], shared: Sequence[tuple[Array, Array]]
+) -> ChainMeans:
     count, stations = points.rates.shape
     law = np.ones((count, 1))  # of level 0, then of each level by the one below, scaled where it grows
     whole, passes = law.sum(axis=1), np.zeros(count)
@@ -196,7 +199,7 @@ def _means(points: ChainPoints, levels: Sequence[Whole], ups: Sequence[Array]) -
         if total:
             law = (law[:, None, :] @ ups[total])[:, 0]
             whole = whole + law.sum(axis=1)
-        given, wanted = _served(points, state)
+        given, wanted = shared[total]
         passes += law.sum(axis=1) * points.think_per_s * (points.customers - total)
         present += law @ state
         runnable += law @ wanted

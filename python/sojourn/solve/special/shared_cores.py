@@ -90,14 +90,16 @@ def _plain_refusal(network: Network) -> str | None:
 
 
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
-    """All points, those of one base together."""
+    """All points, those of one shape together."""
     points = as_points(networks)
     shape = (len(points), len(points.bases[0].stations))
     passes, present, guests = np.zeros(shape[0]), np.zeros(shape), np.zeros(shape)
-    for base in np.unique(points.which):
-        own = np.flatnonzero(points.which == base)
-        some = points.take(own)
-        found = _of_alone(some, wanted) if _alone(some.bases[base]) else _of_shared(some, some.bases[base])
+    shapes = [_shape(base) for base in points.bases]
+    numbers = np.array([shapes.index(shape) for shape in shapes])[points.which]
+    for number in np.unique(numbers):
+        own = np.flatnonzero(numbers == number)
+        some, base = points.take(own), points.bases[number]
+        found = _of_alone(some, base, wanted) if _alone(base) else _of_shared(some, base)
         passes[own], present[own], guests[own] = found
     servers = points.column("servers").astype(float)
     demands = points.column("demands_s")[:, :, 0]  # longer by what background work leaves
@@ -120,6 +122,19 @@ MESSAGE = (
 )
 
 
+def _shape(base: Network) -> tuple[Any, ...]:
+    """What points solved together have alike: all but numbers."""
+    groups = tuple((g.stations, g.weights, g.together) for g in base.sharing)
+    return int(base.population[0]), base.servers.tobytes(), base.visits.tobytes(), groups
+
+
+def _numbers(points: NetworkPoints) -> tuple[Array, Array]:
+    """`cores` and `overhead` of each of `_groups`, P x groups."""
+    each = [[(g.cores, g.overhead) for g in _cores_of(base)] for base in points.bases]
+    found = np.array(each, float)[points.which]
+    return found[:, :, 0], found[:, :, 1]
+
+
 def _groups(base: Network) -> tuple[CoreGroup, ...]:
     place = {name: k for k, name in enumerate(base.stations)}
     return tuple(
@@ -136,7 +151,7 @@ def _cores_of(base: Network) -> list[SharedCores]:
 
 def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Array]:
     """By the chain: throughput P, present and runnable servers P x K."""
-    groups, cores = _groups(base), _cores_of(base)
+    groups, (most, overhead) = _groups(base), _numbers(points)
     demands = points.column("demands_s")[:, :, 0]
     background = points.column("background")
     left_of = 1 - background / points.column("servers")
@@ -147,7 +162,6 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
     servers = np.where([kind == "delay" for kind in base.kind], customers, base.servers)
     rates = np.divide(1.0, service, out=np.full_like(service, 1e12), where=service > 0)
     think = 1 / points.column("think_s")[:, 0]
-    most = np.array([g.cores for g in cores])[None] + np.zeros((len(points), 1))
 
     def at(left: Array) -> Any:
         return solved(ChainPoints(customers, rates, np.asarray(servers, np.int64), route, think, groups, left))
@@ -159,7 +173,6 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
             np.maximum(most - (1 + overhead) * at_rest - overhead * taken, most / (1 + overhead) - at_rest)
         )
 
-    overhead = np.array([g.overhead for g in cores])
     at_rest = np.stack([background[:, list(g.stations)].sum(axis=1) for g in groups], axis=1)
     found = at(most - (1 + overhead) * at_rest)
     if overhead.any():
@@ -183,15 +196,13 @@ def _settled(at: Any, given: Any, found: Any, step: float) -> Any:
     raise MethodRefused("the hypervisor's part did not converge", "method shared-cores", "give a smaller overhead")
 
 
-def _of_alone(points: NetworkPoints, wanted: RequestedOutputs) -> tuple[Array, Array, Array]:
+def _of_alone(points: NetworkPoints, base: Network, wanted: RequestedOutputs) -> tuple[Array, Array, Array]:
     """Each station with its own cores: slower by what the hypervisor takes of them; else a plain closed network."""
-    base = points.bases[int(points.which[0])]
     plain = NetworkPoints([_plain(b) for b in points.bases], points.which, points.columns, points.parts)
-    place = {name: k for k, name in enumerate(base.stations)}
-    overhead, cores = np.zeros(len(place)), np.full(len(place), np.inf)
-    for group in base.sharing:
-        for name in group.stations:
-            overhead[place[name]], cores[place[name]] = group.overhead, group.cores
+    shape = len(points), len(base.stations)
+    overhead, cores = np.zeros(shape), np.full(shape, np.inf)
+    own_of = [group.stations[0] for group in _groups(base)]
+    cores[:, own_of], overhead[:, own_of] = _numbers(points)
     servers = points.column("servers").astype(float)
     method = next(m for m in CLOSED if m.name in PLAIN and m.refuses(_plain(base)) is None)
     service, demands = points.column("service_s"), points.column("demands_s")[:, :, 0]
