@@ -40,12 +40,12 @@ from sojourn.solve.closed import METHODS as CLOSED
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 from sojourn.solve.special.shared_core_chain import ChainPoints, CoreGroup, largest_level, solved
+from sojourn.solve.special.shared_core_rows import PART, rows
 
 MOST = 1500.0  # states of a level: a matrix of that size is inverted for each number of customers
 CLOSE, ROUNDS = 1e-8, 100  # of the throughput, where the hypervisor's part is found
 DEAR = 3e-10  # seconds for a product of two numbers
 PLAIN = ("mva", "convolution")  # for queues that have their cores for themselves
-PART = "guest"
 
 
 def refuses(network: Network) -> str | None:
@@ -112,7 +112,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     status = ["approximate" if rough[base] else "ok" for base in points.which] if any(rough) else []
     return Solution(
         passes[:, None], present[:, :, None], busy[:, :, None], status, busy_of=parts, message=MESSAGE,
-        more=_rows(points, parts, passes, demands) if wanted.further else [],
+        more=rows(points, parts, passes, demands) if wanted.further else [],
     )  # fmt: skip
 
 
@@ -247,30 +247,6 @@ def _route(base: Network) -> Array:
         for to, _, p in base.routes.row(node, 0):
             found[node, to] += p
     return found
-
-
-def _rows(points: NetworkPoints, parts: dict[str, Array], passes: Array, demands: Array) -> list[dict[str, Any]]:
-    """Both of each guest's account and of the cores: all that is taken of them, and the hypervisor's part, as a share of the cores."""
-    made: list[dict[str, Any]] = []
-    servers, background = points.column("servers"), points.column("background")
-    names = points.bases[0].stations
-    for label, busy in parts.items():
-        k = names.index(label.removesuffix(f".{PART}"))
-        made += [_row(label, p, float(value / servers[p, k])) for p, value in enumerate(busy)]
-    for number in range(len(points.bases[0].sharing)):
-        for p in range(len(points)):
-            group = points.bases[points.which[p]].sharing[number]
-            own = [names.index(s) for s in group.stations]
-            rest = background[p, own]
-            taken = float((passes[p] * demands[p, own] * (1 - rest / servers[p, own]) + rest).sum())
-            cores = group.cores * (1 if group.together else len(own))
-            made.append(_row(group.name, p, taken * (1 + group.overhead) / cores))
-            made.append(_row(f"{group.name}.hypervisor", p, taken * group.overhead / cores))
-    return made
-
-
-def _row(station: str, point: int, value: float) -> dict[str, Any]:
-    return {"station": station, "class": "", "metric": "utilisation", "value": value, "point": point}
 
 
 def _cost_s(network: Network) -> float:
