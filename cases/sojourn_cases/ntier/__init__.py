@@ -10,7 +10,8 @@ each configuration carries · `demands` what pages demand · `io_waits` time of 
 `cache_misses` misses of the last-level cache ·
 `factor_ratios` one way to handle writes against another · `site_hosts` a host for each server, `host_balance` how even their load is ·
 `bulletin_guests` the board in two guests, `guest_tiers` these, `guest_database` what the second is made of · `guest_account` busy by the
-guest and by the host, `guest_views` both against the users.
+guest and by the host, `guest_views` both against the users, `guest_predictions` what was
+predicted of them, `guests_analysis` all of it.
 """
 
 from sojourn import Case
@@ -24,7 +25,7 @@ CASE = Case(
     analysis_functions={
         "io_waits": "sojourn_cases.ntier.io_waits:io_waits",
         "ntier.demands": "sojourn_cases.ntier.demands:demands_analysis",
-        "ntier.guests": "sojourn_cases.ntier.guest_views:guests_analysis",
+        "ntier.guests": "sojourn_cases.ntier.guests_analysis:guests_analysis",
         "ntier.hosts": "sojourn_cases.ntier.host_balance:hosts_analysis",
         "ntier.misses": "sojourn_cases.ntier.cache_misses:misses_analysis",
         "ntier.ratios": "sojourn_cases.ntier.factor_ratios:ratios_analysis",

@@ -1,6 +1,6 @@
-"""`ntier.guests`: how busy guests say they are, and what the host says of their virtual CPUs' threads, by users, for each configuration.
+"""How busy guests say they are, and what the host says of their virtual CPUs' threads, by users, for each configuration.
 
-Option: `sections`. What the two accounts say of a request's service demand and so of the greatest throughput (asymptotic bound: Lazowska
+What the two accounts say of a request's service demand and so of the greatest throughput (asymptotic bound: Lazowska
 et al., Quantitative System Performance (1984), chapter 5) stands beside what was completed.
 """
 
@@ -9,21 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from sojourn.errors import StudyError
 from sojourn.report import Cell, Figure, Section, Series, Table
 from sojourn.runs import RunFolder
 from sojourn.study import Analysis
 from sojourn.units import percent, quantity
 from sojourn_cases.ntier.guest_account import GUESTS, GuestAccount, accounts_of
 
-if TYPE_CHECKING:
-    from sojourn.study import CheckedStudy, StudyFindings
-
-PLACE = "[[analysis]] ntier.guests"
 POINTS = 100  # percentage points
 Configuration = tuple[int, str]  # virtual CPUs of each guest, placement
 
@@ -55,17 +50,6 @@ class GuestRun:
         if shared:
             return self.host_cores / sum(needs.values())
         return min(one.cpus / needs[one.guest] for one in self.accounts)
-
-
-def guests_analysis(found: StudyFindings, plan: CheckedStudy, options: Mapping[str, Any]) -> Analysis:
-    """Two lines and two figures for each configuration, and what they have in common.
-
-    Raises:
-        StudyError: an option that is missing or unknown.
-    """
-    if set(options) != {"sections"}:
-        raise StudyError(f"options {dict(options)}", PLACE, "give sections")
-    return of_configurations(configurations(found.of(*options["sections"])))
 
 
 def configurations(runs: Sequence[RunFolder]) -> dict[Configuration, list[GuestRun]]:

@@ -26,8 +26,10 @@ from sojourn_cases.ntier.bulletin_guests import (
 from sojourn_cases.ntier.guest_account import DATABASE, FRONT, GuestAccount, cores_of, guest_accounts
 from sojourn_cases.ntier.guest_database import guest_database
 from sojourn_cases.ntier.guest_disk import STRATEGIES, guest_disk
+from sojourn_cases.ntier.guest_predictions import predicted_shares, prediction_lines, prediction_table
 from sojourn_cases.ntier.guest_tiers import GuestTiers, sampled
-from sojourn_cases.ntier.guest_views import GuestRun, guests_analysis, of_configurations
+from sojourn_cases.ntier.guest_views import GuestRun, of_configurations
+from sojourn_cases.ntier.guests_analysis import guests_analysis
 
 STUDY = Path(__file__).parents[3] / "studies/ntier-vm"
 
@@ -188,6 +190,24 @@ def test_guests_that_are_not_asked_stand_still(monkeypatch: pytest.MonkeyPatch) 
             session._kept(point, {FRONT: (0,), DATABASE: (0,)})
     assert started == [1, 2]
     assert sent == [(1, SIGCONT), (1, SIGSTOP), (2, SIGCONT), (2, SIGSTOP), (1, SIGCONT)]
+
+
+def test_both_accounts_stand_beside_what_was_predicted_of_them() -> None:
+    """Worked by hand: the front guest ran 40 % and waited 40 %, and says 80 %; the database's values lie outside what was said."""
+    run = GuestRun(10, 50.0, 0.1, 1, (
+        GuestAccount(FRONT, 1, 0.8, 0.0, 0.0, 0.4, 0.4, 0.05), GuestAccount(DATABASE, 1, 0.1, 0.0, 0.0, 0.3, 0.1, 0.05)))  # fmt: skip
+    said = {FRONT: (0.35, 0.45), f"{FRONT}.guest": (0.7, 1.2), DATABASE: (0.4, 0.5), f"{DATABASE}.guest": (0.5, 0.6)}
+    rows = [{"station": n, "metric": "utilisation", "value": 0.5, "low": a, "high": b} for n, (a, b) in said.items()]
+    predicted = {"configurations": [{"section": "one core", "factors": {"users": 10}, "rows": rows}]}
+    shares = predicted_shares(predicted, [run], "one core")
+    assert [(s.guest, round(s.measured, 9), s.inside) for s in shares] == [
+        (FRONT, 0.4, True), (FRONT, 0.8, True), (FRONT, 0.8, True),
+        (DATABASE, 0.3, False), (DATABASE, 0.4, False), (DATABASE, 0.1, False),
+    ]  # fmt: skip
+    (line,) = prediction_lines("one core", shares)
+    assert line.endswith("ran, by the host: 1 of 2; ran or waited, by the host: 1 of 2; busy, by the guest: 1 of 2")
+    assert len(prediction_table("one core", shares).rows) == 6
+    assert not predicted_shares(None, [run], "one core") and not list(prediction_lines("one core", []))
 
 
 def test_a_database_on_a_disk_is_written_in_three_ways(tmp_path: Path) -> None:
