@@ -138,11 +138,12 @@ def _table(busiest: Mapping[tuple[int, int], Sequence[RunFolder]], share: float 
     for servers, runs in busiest.items():
         users = str(runs[0].manifest["factors"]["users"])
         cells += [
-            (_named(servers), users, one.name, one.per_s, one.balance, one.busy_cores,
+            (f"web {servers[0]}, application {servers[1]}", users, one.name, one.per_s, one.balance, one.busy_cores,
              None if one.busy_cores is None or not share else one.busy_cores / share)
             for one in _means(runs)
         ]  # fmt: skip
-    note = "Requests: over the whole run with its ramps. Balance: requests of the server over the mean of its tier. "
+    note = "Requests: of the whole run with its ramps, those under way at its end among them. "
+    note += "Balance: requests of the server over the mean of its tier. "
     note += f"Share: of the {share:g} of a core that each host has." if share else ""
     columns = ("servers", "users", "server", "requests, 1/s", "balance", "busy cores", "of its share")
     return Table("Servers with the most users", columns, tuple(cells), note, ("", "", "", ".1f", ".3f", ".3f", ".0%"))
