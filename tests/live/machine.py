@@ -69,9 +69,12 @@ name = "two-class"
 
 
 class Command:
-    """One call of the command line in a folder of its own, by root or by a plain user; its output goes to files."""
+    """One call of the command line in a folder of its own, by root or by a plain user; its output goes to files. `first`: Python that
+    its process runs before."""
 
-    def __init__(self, folder: Path, *arguments: str | Path, plain: bool = False, before: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str | Path, plain: bool = False, before: tuple[str, ...] = (), first: str = ""
+    ) -> None:  # fmt: skip
         self.mark = f"SOJOURN_TEST={secrets.token_hex(8)}"
         self.before = frozenset(made_by_labs())
         self.temporary = folder / f"tmp-{secrets.token_hex(3)}"
@@ -92,7 +95,7 @@ class Command:
         self.stdout, self.stderr = self.temporary.with_suffix(".out"), self.temporary.with_suffix(".err")
         with open(self.stdout, "w") as out, open(self.stderr, "w") as err:
             self.process = subprocess.Popen(
-                [*before, sys.executable, "-c", MAIN, *map(str, arguments)],
+                [*before, sys.executable, "-c", first + MAIN, *map(str, arguments)],
                 cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                 preexec_fn=_heed_signals,
             )  # fmt: skip

@@ -38,7 +38,7 @@ from sojourn.stats.quantiles import KEPT
 pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 
 LEVEL = 0.01 / 8
-RATE_PER_S = 250.0
+RATE_PER_S, LENGTH_S = 500.0, 10.0  # so many arrivals that a p-value can tell
 SEED = 1  # the command's own
 AHEAD_S = 0.05
 SHIFTED = (sys.executable, str(Path(__file__).with_name("shifted_clock.py")), str(AHEAD_S))
@@ -140,7 +140,7 @@ def one_run_disturbed(tmp_path: Path, agents: int) -> bool:
     """One run, looked at as a whole; True where the host disturbed it, which says nothing of agents."""
     with hosts(tmp_path, agents) as made:
         warm(made)
-        command = load(made, tmp_path, SEED, "20s")
+        command = load(made, tmp_path, SEED, f"{LENGTH_S:g}s")
         code = command.end(200)
         assert code in (0, 3), command.said() + (tmp_path / "worker.log").read_text()[-2000:]
         assert made.service.stop() is not None
@@ -154,12 +154,12 @@ def one_run_disturbed(tmp_path: Path, agents: int) -> bool:
 
     # on the wire
     arrivals = served["received_s"].to_numpy()
-    p_values = poisson_p_values(arrivals, RATE_PER_S, 20.0)
+    p_values = poisson_p_values(arrivals, RATE_PER_S, LENGTH_S)
     print(agents, "agents", p_values)
     assert not np.isnan(arrivals).any() and min(p_values.values()) > LEVEL, p_values
     # equal on both sides, and the schedule of one generator
     arrivals_of_one = {"kind": "poisson", "rate_per_s": RATE_PER_S}
-    schedule = np.array(_native.schedule(json.dumps(arrivals_of_one), SEED, "lane 0 arrivals", 20.0))
+    schedule = np.array(_native.schedule(json.dumps(arrivals_of_one), SEED, "lane 0 arrivals", LENGTH_S))
     assert told["requested"] == told["ok"] == served.height == records.height == schedule.size
     start_s = json.loads((tmp_path / "run/manifest.json").read_text())["generator"]["start_s"]
     assert np.abs(np.sort(records["intended_s"].to_numpy()) - start_s - schedule).max() < 1e-9
@@ -215,7 +215,7 @@ def test_an_agent_that_is_too_slow_makes_the_run_invalid_by_its_name(tmp_path: P
         ended = threading.Event()
         slow = threading.Thread(target=starve, args=(made.cluster.workers[1].pid, ended))
         slow.start()
-        command = load(made, tmp_path, SEED, "8s")
+        command = load(made, tmp_path, SEED, "5s")
         try:
             assert command.end(150) == 3, command.said()
         finally:

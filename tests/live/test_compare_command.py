@@ -46,7 +46,7 @@ def urls() -> Iterator[list[str]]:
 
 @pytest.mark.alone
 def test_a_service_that_takes_twice_as_long(tmp_path: Path, urls: list[str]) -> None:
-    words = ["--rate", "60", "--for", "2s", "--blocks", "5", "--out", "out", "--json"]
+    words = ["--rate", "120", "--for", "1s", "--blocks", "5", "--out", "out", "--json"]
     command = Command(tmp_path, "compare", "--service-urls", *urls, *words)
     assert command.end(120) == 7, command.said()
     found = json.loads(command.answered())

@@ -60,6 +60,8 @@ def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way
             [sys.executable, "-c", WRITER, way, str(disk.folder / way)], capture_output=True, text=True, check=True
         )
         tries.append((float(told.stdout), busy_s(disk.device) - before))
+        if tries[-1][1] > 0.98 * tries[-1][0]:
+            break
     # The writer can be kept from a core between two writes, in which the disk is idle: the least of three.
     took_s, busy = min(tries, key=lambda one: one[0] - one[1])
     assert WRITTEN * BLOCK / took_s == pytest.approx(BPS, rel=0.05)
