@@ -19,7 +19,7 @@ from sojourn.fit.evaluated_networks import EvaluatedNetworks
 from sojourn.fit.factor_mapping import applied, factors_of
 from sojourn.model import Model
 from sojourn.model.network_arrays import Network
-from sojourn.model.network_points import as_points, stacked
+from sojourn.model.network_points import as_points, outline, stacked
 from sojourn.model.unknown_parameters import replaced, unknowns
 from sojourn.parallel import On, Workers, blocks, open_workers, run_pieces
 from sojourn.solve import automatic_method, registry
@@ -133,7 +133,7 @@ def _method(given: Sequence[Network]) -> tuple[Method, str]:
 
 def loads(networks: Sequence[Network]) -> tuple[Array, Array]:
     """P shares of the saturation rate, and P saturation rates (1/s); 0 and infinite where a class is closed or nothing saturates."""
-    first = networks[0]
+    first = outline(networks)
     if first.closed.any():
         return np.zeros(len(networks)), np.full(len(networks), np.inf)
     traffic = TrafficSolution.of(networks)

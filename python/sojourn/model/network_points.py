@@ -55,7 +55,9 @@ class NetworkPoints(Sequence[Network]):
         self.which = np.arange(len(bases)) if which is None else which
         self.columns, self.parts = dict(columns or {}), dict(parts or {})
         self.made: dict[int, Network] = {}
-        self.stacks: dict[str, Values] = {}  # arrays of the bases, which points of the same bases share
+        # of the bases, which points of the same bases share: arrays, and the bases with other fields
+        self.stacks: dict[str, Values] = {}
+        self.others: dict[tuple[tuple[str, Any], ...], NetworkPoints] = {}
 
     def __len__(self) -> int:
         return len(self.which)
@@ -105,11 +107,21 @@ class NetworkPoints(Sequence[Network]):
 
         return self.by_base(number)
 
-    def by_base(self, told: Callable[[Network], Any]) -> Values:
-        """P x what is told, which no number of a point changes; an array of objects where it is a text."""
-        found = [told(base) for base in self.bases]
-        texts = any(isinstance(one, str) for one in found)
-        return np.array(found, object if texts else None)[self.which]
+    def by_base(self, told: Callable[[Network], Any], name: str = "") -> Values:
+        """P x what is told, which no number of a point changes; an array of objects where it is a text. With a `name` it is asked once
+        for all points of the same bases."""
+        if (key := f"told {name}") not in self.stacks or not name:
+            each = [told(base) for base in self.bases]
+            self.stacks[key] = np.array(each, object if any(isinstance(one, str) for one in each) else None)
+        return np.asarray(self.stacks[key][self.which])
+
+    def laws(self, station: int) -> list[tuple[Any, ...]]:
+        """P times the laws of service at a station, one a class."""
+        own = [self.bases[base].service[station] for base in self.which.tolist()]
+        if "service_s" not in self.columns:
+            return own
+        means = self.columns["service_s"][:, station].tolist()
+        return [tuple(map(with_mean, laws, mean)) for laws, mean in zip(own, means, strict=True)]
 
     def shared(self, name: str) -> bool:
         """Whether all points have an equal `name`; False where it is a number of each point."""
@@ -141,10 +153,12 @@ class NetworkPoints(Sequence[Network]):
 
     def on(self, **fields: Any) -> NetworkPoints:
         """With these fields of all points, the numbers as they are."""
-        bases = [base.altered(**fields) for base in self.bases]
         kept = {name: column for name, column in self.columns.items() if name not in fields}
         parts = {part: values for part, values in self.parts.items() if part[0] not in fields}
-        return NetworkPoints(bases, self._given, kept, parts)
+        key = tuple(sorted(fields.items())) if all(isinstance(value, bool) for value in fields.values()) else ()
+        if key not in self.others or not key:
+            self.others[key] = NetworkPoints([base.altered(**fields) for base in self.bases])
+        return self.others[key]._of_bases(self._given, kept, parts)
 
     def take(self, points: Points) -> NetworkPoints:
         """Some of them."""
@@ -160,7 +174,7 @@ class NetworkPoints(Sequence[Network]):
         self, which: Points | None, columns: Mapping[str, Values], parts: Mapping[Part, Values]
     ) -> NetworkPoints:
         made = NetworkPoints(self.bases, which, columns, parts)
-        made.stacks = self.stacks
+        made.stacks, made.others = self.stacks, self.others
         return made
 
     @property
@@ -232,6 +246,11 @@ def stacked(networks: Sequence[Network], name: str) -> Values:
 def shared(networks: Sequence[Network], name: str) -> bool:
     """Whether all have an equal `name`."""
     return as_points(networks).shared(name)
+
+
+def outline(networks: Sequence[Network]) -> Network:
+    """One of them for what no number of a point changes: names, kinds, chains, limits."""
+    return networks.bases[int(networks.which[0])] if isinstance(networks, NetworkPoints) else networks[0]
 
 
 def some(networks: Sequence[Network], points: Sequence[int] | Points) -> Sequence[Network]:

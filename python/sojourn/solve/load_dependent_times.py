@@ -25,7 +25,7 @@ import numpy as np
 from sojourn.arithmetic import Arithmetic
 from sojourn.errors import MethodRefused, ModelError
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import DEPENDENT, NetworkPoints, as_points
+from sojourn.model.network_points import DEPENDENT, NetworkPoints, as_points, outline
 from sojourn.model.parameters import BUSY
 from sojourn.solve.solution import Solution
 
@@ -33,6 +33,7 @@ GRID = np.linspace(0.0, 1.0, 129)[1:]
 PARTS, CUTS = np.linspace(0.0, 1.0, 17)[1:], 12  # of a cell of the grid: 4 of 48 binary digits by each call
 CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
+LARGEST = float(np.finfo(float).max)
 LEAST_LEFT = 1e-6  # of the servers beside background work, where a search tries more of it than there is
 SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
@@ -52,12 +53,14 @@ def at_load(networks: Sequence[Network], answer: Answer) -> Sequence[Network]:
     """
     if all(n.at_load for n in (networks.bases if isinstance(networks, NetworkPoints) else networks)):
         return networks
-    first = networks[0]
+    first = outline(networks)
     networks = beside_background(networks)
     if not first.dependent_times:
         return networks
     stations = sorted({time.station for time in first.dependent_times})
-    lossy = bool(np.isfinite(first.capacity).any()) or bool(first.limits)  # not all that is offered is carried
+    lossy = bool(np.isfinite(as_points(networks).column("capacity")[0]).any()) or bool(
+        first.limits
+    )  # not all that is offered is carried
     if not first.closed.any() and not lossy:
         times = {k: _StationTimes.of(networks, k) for k in stations}
         busy = {k: own.lowest() for k, own in times.items()}
@@ -83,7 +86,7 @@ def check_dependent_times(network: Network) -> None:
 def saturation(networks: Sequence[Network]) -> Array:
     """P, by what all arrivals of an open network are to be multiplied until a station with such times is full; infinite without any."""
     found = np.full(len(networks), np.inf)
-    for k in sorted({time.station for time in networks[0].dependent_times}):
+    for k in sorted({time.station for time in outline(networks).dependent_times}):
         with np.errstate(divide="ignore"):
             found = np.minimum(found, (GRID / _StationTimes.of(networks, k).offered(GRID)).max(axis=1))
     return found
@@ -104,12 +107,12 @@ class _StationTimes:
     @staticmethod
     def of(networks: Sequence[Network], station: int) -> _StationTimes:
         formulas, points = [], as_points(networks)
-        for number, time in enumerate(networks[0].dependent_times):
+        for number, time in enumerate(outline(networks).dependent_times):
             if time.station == station:
                 names = [name for name in time.formula.names if name != BUSY]
                 given = {name: points.part(DEPENDENT, number, name).astype(float)[:, None] for name in names}
                 formulas.append((time.cls, time.over, time.formula, given))
-        rate = points.column("rate_per_s") @ networks[0].same_chain
+        rate = points.column("rate_per_s") @ outline(networks).same_chain
         servers = points.column("servers")[:, station].astype(float)
         return _StationTimes(
             _longer(servers, points.column("background")[:, station]), points.column("service_s")[:, station], servers,
@@ -151,7 +154,7 @@ def _with_times(networks: Sequence[Network], times: Mapping[int, Array]) -> Netw
     """With these times at each station, P x C."""
     points = as_points(networks)
     service_s = np.array(points.column("service_s"))
-    for time in networks[0].dependent_times:
+    for time in outline(networks).dependent_times:
         service_s[:, time.station, time.cls] = times[time.station][:, time.cls]
     return points.on(at_load=True).altered(service_s=service_s)
 

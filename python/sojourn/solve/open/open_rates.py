@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import as_points, stacked
+from sojourn.model.network_points import as_points, outline, stacked
 from sojourn.solve import load_dependent_times
 from sojourn.solve.multicore_load import saturation_rates
 from sojourn.solve.solution import Solution
@@ -28,7 +28,7 @@ class TrafficSolution:
     @staticmethod
     def of(networks: Sequence[Network]) -> TrafficSolution:
         networks = as_points(networks)  # whose columns are stacked once
-        n = networks[0]
+        n = outline(networks)
         chain = n.chain[:, None] == n.chain[None, :]
         passes = np.asarray(stacked(networks, "rate_per_s"))
         rate = (passes @ chain)[:, None, :] * stacked(networks, "visits")
@@ -45,7 +45,7 @@ class TrafficSolution:
     def share(self) -> Array:
         """P x K, of what each station can do; of cores with interrupts what those can do that are full first."""
         found = self.load.sum(axis=2) / self.most
-        for k in self.networks[0].hosts:
+        for k in outline(self.networks).hosts:
             found[:, k] = self.rate[:, k].sum(axis=1) / saturation_rates(self.networks, k)
         return found
 
@@ -59,7 +59,7 @@ class TrafficSolution:
         """P, all arrivals together in 1/s at which the first station has no time left, classes in proportion."""
         with np.errstate(divide="ignore", invalid="ignore"):
             plain = self.share.copy()
-            plain[:, [time.station for time in self.networks[0].dependent_times]] = (
+            plain[:, [time.station for time in outline(self.networks).dependent_times]] = (
                 0.0  # whose times are others when they are full
             )
             fullest = np.minimum(1 / plain.max(axis=1), load_dependent_times.saturation(self.networks))

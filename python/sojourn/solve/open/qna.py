@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from sojourn.model.arrival_processes import stationary
 from sojourn.model.distribution_registry import MAP, Distribution
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import as_points, some, stacked
+from sojourn.model.network_points import as_points, outline, some, stacked
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.open.open_rates import TrafficSolution, only_open
 from sojourn.solve.population_distribution import PopulationDistribution
@@ -88,7 +88,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     nodes = QnaNodes.of(some(traffic.networks, stable), rate, load)
     service = stacked(traffic.networks, "service_s")[stable]
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(_shared(networks[0])[:, None], service / nodes.service_s[:, :, None], 1.0)
+        own = np.where(_shared(outline(networks))[:, None], service / nodes.service_s[:, :, None], 1.0)
     wait = nodes.waiting_s()[:, :, None] * np.where(np.isfinite(own), own, 1.0)
     solution.throughput[stable] = traffic.passes[stable]
     solution.waiting_s[stable] = np.where(rate > 0, wait, np.nan)
@@ -119,16 +119,18 @@ class QnaNodes:
         total = rate.sum(axis=2)
         safe = np.where(total > 0, total, 1.0)
         every = as_points(networks)
-        inside = every.by_base(lambda n: n.route[:size, :size]).reshape(points, stations, classes, stations, classes)
+        inside = every.by_base(lambda n: n.route[:size, :size], "inside").reshape(
+            points, stations, classes, stations, classes
+        )
         flow = np.einsum("pic,picjd->pij", rate, inside)
         mean = load.sum(axis=2) / safe
-        squares = every.column("service_s") ** 2 * (1 + every.by_base(lambda n: n.scv))
+        squares = every.column("service_s") ** 2 * (1 + every.by_base(lambda n: n.scv, "scv"))
         with np.errstate(divide="ignore", invalid="ignore"):  # a shared station needs no second moment
             second = (rate * squares).sum(axis=2) / safe
-            scv = np.where((mean > 0) & ~_shared(networks[0]), second / mean**2 - 1, 1.0)
+            scv = np.where((mean > 0) & ~_shared(outline(networks)), second / mean**2 - 1, 1.0)
         own = np.diagonal(flow, axis1=1, axis2=2)
         back, flow = own / safe, flow * (1 - np.eye(stations))
-        is_delay = np.array([kind == "delay" for kind in networks[0].kind])
+        is_delay = np.array([kind == "delay" for kind in outline(networks).kind])
         servers = np.where(is_delay, np.inf, every.column("servers"))
         stay = 1 - back
         arrival = _variability(networks, flow, total * stay, load.sum(axis=2) / servers, servers, back + stay * scv)
@@ -179,13 +181,17 @@ def _variability(
 
 def _external(networks: Sequence[Network], load: Array) -> tuple[Array, Array]:
     """P x K each: rate from outside, and its squared coefficient of variation ((15), (16); split by (13))."""
-    stations, classes = networks[0].visits.shape
+    stations, classes = outline(networks).visits.shape
     size = stations * classes
     every = as_points(networks)
-    rows = every.by_base(lambda n: n.route[size:, :size]).reshape(len(networks), classes, stations, classes).sum(axis=3)
+    rows = (
+        every.by_base(lambda n: n.route[size:, :size], "entries")
+        .reshape(len(networks), classes, stations, classes)
+        .sum(axis=3)
+    )
     each = every.column("rate_per_s")[:, :, None] * rows
     # as the bases have it: points change how often they come, and not how evenly
-    own = every.by_base(lambda n: [1.0 if a is None else interval_scv(a) for a in n.arrivals])
+    own = every.by_base(lambda n: [1.0 if a is None else interval_scv(a) for a in n.arrivals], "interval scv")
     split = rows * own[:, :, None] + 1 - rows
     total = each.sum(axis=1)
     share = each / np.where(total > 0, total, 1.0)[:, None, :]

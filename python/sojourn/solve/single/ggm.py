@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.model.distribution_registry import Distribution
 from sojourn.model.network_arrays import Array, Network
+from sojourn.model.network_points import as_points
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mmm import MMm
 from sojourn.solve.single.station_arrays import StationArrays, refusal
@@ -66,7 +67,7 @@ def kingman(q: MMm, arrival_scv: ArrayLike, service_scv: ArrayLike) -> tuple[Arr
 
 def scvs(read: StationArrays) -> tuple[Array, Array]:
     """Squared coefficients of variation of the gaps and of the services at each point."""
-    gaps = np.array([[_scv(a) for a in n.arrivals] for n in read.networks])
+    gaps = as_points(read.networks).by_base(lambda n: [_scv(a) for a in n.arrivals], "gap scv")  # which a rate keeps
     second = (read.share * read.second).sum(axis=1)
     return (read.share * gaps).sum(axis=1), np.maximum(second / read.mean_s**2 - 1, 0.0)
 

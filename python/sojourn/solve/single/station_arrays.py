@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.model.distribution_registry import Distribution, Exponential
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import stacked
+from sojourn.model.network_points import as_points, outline, stacked
 
 ANY = ("fcfs", "ps", "lcfs_pr", "siro", "priority", "priority_preemptive")
 BLIND = ("fcfs", "ps", "lcfs_pr", "siro")  # the number present does not depend on which of these it is
@@ -118,7 +118,7 @@ class StationArrays:
     @cached_property
     def services(self) -> list[tuple[Distribution, ...]]:
         """P tuples of C service time distributions."""
-        return [tuple(d for d in n.service[0] if d is not None) for n in self.networks]
+        return [tuple(d for d in laws if d is not None) for laws in as_points(self.networks).laws(0)]
 
     @cached_property
     def servers(self) -> Array:
@@ -149,7 +149,7 @@ class StationArrays:
 
     @property
     def fcfs(self) -> bool:
-        return self.networks[0].discipline[0] == "fcfs"
+        return outline(self.networks).discipline[0] == "fcfs"
 
 
 Tail = Callable[..., Array]

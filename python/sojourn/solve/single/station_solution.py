@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.model.network_arrays import Array, Network
-from sojourn.model.network_points import stacked
+from sojourn.model.network_points import outline, stacked
 from sojourn.solve.load_dependent_times import saturation
 from sojourn.solve.method import RequestedOutputs
 from sojourn.solve.single.station_arrays import StationArrays
@@ -23,8 +23,8 @@ class ExtraRows:
     def __init__(self, networks: Sequence[Network], status: Sequence[str], wanted: RequestedOutputs) -> None:
         self.further = wanted.further  # else none is made
         self.made: list[dict[str, Any]] = []
-        self.station = networks[0].stations[0]
-        self.classes = networks[0].classes
+        self.station = outline(networks).stations[0]
+        self.classes = outline(networks).classes
         self.status = status
         self.idle = _idle(networks)
 
@@ -91,7 +91,7 @@ class OpenQueuePoints:
         with np.errstate(divide="ignore"):
             self.limit = (
                 read.rate.sum(axis=1) * saturation(read.networks)
-                if read.networks[0].dependent_times
+                if outline(read.networks).dependent_times
                 else read.servers / read.mean_s
             )
             self.served = read.rate * np.minimum(1.0, 1 / read.load)[:, None]
