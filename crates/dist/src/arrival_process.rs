@@ -159,6 +159,22 @@ impl ArrivalTimes {
         }
     }
 
+    /// Appends the next `count` times, fewer at the end.
+    pub fn append(&mut self, count: usize, times_s: &mut Vec<f64>) {
+        if let ProcessState::Renewal(Sampler::Exponential(mean)) = self.state {
+            // The same numbers as one by one, with the stream in registers.
+            let (mut stream, mut now_s) = (self.stream.clone(), self.now_s);
+            let next = |_| {
+                now_s += mean * stream.quick_exponential();
+                now_s
+            };
+            times_s.extend((0..count).map(next));
+            (self.stream, self.now_s) = (stream, now_s);
+            return;
+        }
+        times_s.extend(self.by_ref().take(count));
+    }
+
     fn changing(&mut self) -> Option<f64> {
         match &mut self.state {
             ProcessState::Renewal(_) => None,

@@ -100,12 +100,15 @@ impl Heap {
         &self.entries
     }
 
+    /// The first key after it.
     #[inline]
-    pub fn push(&mut self, key: u128, id: u32) {
+    pub fn push(&mut self, key: u128, id: u32) -> u128 {
         self.entries.push((key, id));
-        if self.entries.len() > 1 {
-            self.rise(self.entries.len() - 1);
+        if self.entries.len() == 1 {
+            return key; // not to be loaded again
         }
+        self.rise(self.entries.len() - 1);
+        self.entries[0].0
     }
 
     #[inline]

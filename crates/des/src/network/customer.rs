@@ -39,6 +39,22 @@ impl Customers {
         self.slots.len() as u32 - 1
     }
 
+    /// One whose pass begins now.
+    #[inline(always)]
+    pub fn begin(&mut self, class: u32, now_s: f64) -> u32 {
+        let Some(id) = self.free.pop() else { return self.begin_another(class, now_s) };
+        let slot = &mut self.slots[id as usize];
+        (slot.class, slot.origin, slot.entered_s) = (class, class, now_s);
+        id
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_another(&mut self, class: u32, now_s: f64) -> u32 {
+        self.slots.push(Customer { class, origin: class, entered_s: now_s, ..Customer::default() });
+        self.slots.len() as u32 - 1
+    }
+
     #[inline(always)]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);

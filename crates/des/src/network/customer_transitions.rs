@@ -21,8 +21,7 @@ impl EventEngine {
             if let Some(station) = self.stations.get_mut(node) {
                 return station.visit(&mut self.world, id, next);
             }
-            self.world.customers[id].class = next as u32;
-            let Some(again) = self.passed(id) else { return };
+            let Some(again) = self.passed(id, next) else { return };
             self.begin_pass(id, again);
             (from, class) = (self.stations.len(), again);
         }
@@ -38,23 +37,21 @@ impl EventEngine {
         match self.stations.get_mut(node) {
             Some(station) => station.visit(&mut self.world, id, class),
             None => {
-                self.world.customers[id].class = class as u32;
-                self.passed(id).into_iter().for_each(|class| self.enter_network(id, class));
+                self.passed(id, class).into_iter().for_each(|class| self.enter_network(id, class));
             }
         }
     }
 
-    /// A pass ends: counted for the class in which it began. The class in which the next begins, if it does now.
+    /// A pass ends as one of `last`: counted for the class in which it began. The class in which the next begins, if it does now.
     #[inline(always)]
-    fn passed(&mut self, id: u32) -> Option<usize> {
+    fn passed(&mut self, id: u32, last: usize) -> Option<usize> {
         let (customer, now_s) = (&self.world.customers[id], self.world.now_s);
         let (class, start_s) = (customer.origin, customer.entered_s);
-        let cell = self.stations.len() * self.world.classes + class as usize;
         let statistics = &mut self.world.statistics;
-        statistics.leave(cell, self.world.since, now_s - start_s, 0.0);
+        statistics.pass_ends(class as usize, self.world.since, now_s - start_s);
         statistics.log.add(Pass { class, start_s, end_s: now_s, lost: false });
         self.completions += 1;
-        self.outside(id)
+        self.outside(id, last)
     }
 
     /// `id` has been served at `from` (or comes from outside) and wants to go on.
@@ -150,14 +147,13 @@ impl EventEngine {
             }
         }
         self.part(Transition { node: self.stations.len(), ..way });
-        let (customer, end_s) = (&mut self.world.customers[way.id], self.world.now_s);
-        customer.class = way.class as u32;
+        let (customer, end_s) = (&self.world.customers[way.id], self.world.now_s);
         let (class, start_s) = (customer.origin, customer.entered_s);
         let cell = self.stations.len() * self.world.classes + class as usize;
         self.world.statistics.cell(cell).losses += 1.0;
         self.world.statistics.cell(cell).gone(self.world.since);
         self.world.statistics.log.add(Pass { class, start_s, end_s, lost: true });
-        self.outside(way.id).into_iter().for_each(|class| self.enter_network(way.id, class));
+        self.outside(way.id, way.class).into_iter().for_each(|class| self.enter_network(way.id, class));
     }
 
     /// Works off what was freed.

@@ -25,7 +25,6 @@ pub struct EventEngine {
     pub routes: Routes,
     arrivals: Vec<Option<BufferedArrivalTimes>>,
     think: Vec<Option<Think>>,
-    arrival_slot: Vec<usize>,
     think_slot: Vec<usize>,
     pub closed: Vec<bool>,
     controls: Vec<Control>,
@@ -40,7 +39,11 @@ impl EventEngine {
         let (k, classes) = (config.stations.len(), config.classes.len());
         let controls = Control::all(config);
         let event_kinds = sources::event_kinds(config, controls.len());
-        let times = |times: Option<_>| times.map(BufferedArrivalTimes::new);
+        let arrival_slot = sources::slots(&event_kinds, k, classes, |h| match h {
+            EventKind::Arrival(c) => Some(*c),
+            _ => None,
+        });
+        let times = |(times, source): (Option<_>, _)| Some(BufferedArrivalTimes::new(times?, source));
         let limits_of =
             |k| (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect();
         let routes = Routes::new(config);
@@ -51,12 +54,8 @@ impl EventEngine {
             free: config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none()),
             stations: (0..k).map(|k| Station::new(config, k, |c| routes.only(k, c))).collect(),
             routes,
-            arrivals: sources::arrivals(config).into_iter().map(times).collect(),
+            arrivals: sources::arrivals(config).into_iter().zip(arrival_slot).map(times).collect(),
             think: sources::thinks(config),
-            arrival_slot: sources::slots(&event_kinds, k, classes, |h| match h {
-                EventKind::Arrival(c) => Some(*c),
-                _ => None,
-            }),
             think_slot: sources::slots(&event_kinds, k, classes, |h| match h {
                 EventKind::Think(c) => Some(*c),
                 _ => None,
@@ -81,7 +80,7 @@ impl EventEngine {
             self.next_arrival(c);
             for _ in 0..config.classes[c].population.unwrap_or(0) {
                 let id = self.world.customers.add(c as u32);
-                self.outside(id).into_iter().for_each(|c| self.enter_network(id, c));
+                self.outside(id, c).into_iter().for_each(|c| self.enter_network(id, c));
             }
         }
         self.settle();
@@ -156,18 +155,18 @@ impl EventEngine {
     #[inline(always)]
     fn next_arrival(&mut self, c: usize) {
         let Some(times) = &mut self.arrivals[c] else { return };
-        let source = self.arrival_slot[c];
         let key = match times.next_s() {
-            Some(time_s) => self.world.event(time_s, Priority::Arrival, source),
+            Some(time_s) => self.world.event(time_s, Priority::Arrival, times.source),
             None => NEVER,
         };
-        self.world.calendar.set(source, key);
+        self.world.calendar.set(times.source, key);
     }
 
     fn arrive(&mut self, c: usize) {
         self.next_arrival(c);
-        let id = self.world.customers.add(c as u32);
-        self.enter_network(id, c);
+        let id = self.world.customers.begin(c as u32, self.world.now_s);
+        self.world.statistics.pass_begins(c, self.world.since);
+        self.go(self.stations.len(), id, c, None);
     }
 
     fn thought(&mut self, c: usize) {
@@ -188,24 +187,23 @@ impl EventEngine {
     pub fn begin_pass(&mut self, id: u32, c: usize) {
         let customer = &mut self.world.customers[id];
         (customer.origin, customer.entered_s) = (c as u32, self.world.now_s);
-        let cell = self.stations.len() * self.world.classes + c;
-        self.world.statistics.cell(cell).come(self.world.since);
+        self.world.statistics.pass_begins(c, self.world.since);
     }
 
-    /// A pass has ended at its customer's class: an open one is gone, a closed one thinks or begins again now, as the class
+    /// A pass has ended as one of class `c`: an open one is gone, a closed one thinks or begins again now, as the class
     /// that is returned.
     #[inline(always)]
-    pub fn outside(&mut self, id: u32) -> Option<usize> {
-        let c = self.world.customers[id].class as usize;
+    pub fn outside(&mut self, id: u32, c: usize) -> Option<usize> {
         if !self.closed[c] {
             self.world.customers.remove(id);
             return None;
         }
+        self.world.customers[id].class = c as u32;
         let Some(think) = &mut self.think[c] else { return Some(c) };
         let time_s = self.world.now_s + think.source.draw();
         let slot = self.think_slot[c];
-        think.thinking.push(self.world.event(time_s, Priority::Arrival, slot), id);
-        self.world.calendar.set(slot, think.thinking.first());
+        let first = think.thinking.push(self.world.event(time_s, Priority::Arrival, slot), id);
+        self.world.calendar.set(slot, first);
         None
     }
 

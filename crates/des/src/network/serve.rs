@@ -54,22 +54,21 @@ impl Station {
     /// A service begins, or goes on, at a seat that is free: counted, and the station's next event set.
     #[inline(always)]
     pub fn start(&mut self, world: &mut World, id: u32) {
-        let class = self.begin(world, id);
+        let (class, next) = self.begin(world, id);
         self.flows[class].cell.start(world.since);
-        world.calendar.set(self.index, self.running.first());
+        world.calendar.set(self.index, next);
     }
 
-    /// The same, with both left to the caller. Its class.
+    /// The same, with both left to the caller. Its class, and the station's next event.
     #[inline(always)]
-    fn begin(&mut self, world: &mut World, id: u32) -> usize {
+    fn begin(&mut self, world: &mut World, id: u32) -> (usize, u128) {
         let customer = &mut world.customers[id];
         if customer.left_s == customer.work_s {
             customer.started_s = world.now_s;
         }
         let (end_s, class) = (world.now_s + customer.left_s, customer.class as usize);
         let key = world.event(end_s, Priority::Completion, self.index);
-        self.running.push(key, id);
-        class
+        (class, self.running.push(key, id))
     }
 
     /// The earliest service ends; who was served is still present.
@@ -95,13 +94,13 @@ impl Station {
         } else {
             (self.waited(customer, response_s), self.ended(world, id))
         };
+        // The next event first: which one it is cannot be foreseen, and is known the sooner.
+        self.succeed(world, ended);
         let flow = &mut self.flows[class];
         if flow.cell.leave(world.since, response_s, waiting_s) {
             world.statistics.count(self.index * world.classes + class, &mut flow.cell);
         }
-        let only = flow.only;
-        self.refill(world, ended);
-        (class, only)
+        (class, flow.only)
     }
 
     /// Who was served cannot go on, and keeps its seat.
@@ -138,6 +137,24 @@ impl Station {
         }
     }
 
+    /// One seat was left, so at most one of those who wait has it; else as `refill`.
+    #[inline(always)]
+    fn succeed(&mut self, world: &mut World, ended: Option<usize>) {
+        if self.way == ServiceKind::Share {
+            return self.refill_shared(world);
+        }
+        let next = if self.idle() { self.take() } else { None };
+        let (started, event) = match next.map(|id| self.begin(world, id)) {
+            Some((class, event)) => (Some(class), event),
+            None => (None, self.running.first()),
+        };
+        world.calendar.set(self.index, event);
+        if started != ended {
+            ended.into_iter().for_each(|c| self.flows[c].cell.stop(world.since));
+            started.into_iter().for_each(|c| self.flows[c].cell.start(world.since));
+        }
+    }
+
     /// Seats that are free are given to those who wait; sets the station's next event. `ended` is the class of a service whose end
     /// was not counted: where one of the same class takes over, the number in service stays as it is.
     #[inline(always)]
@@ -147,7 +164,7 @@ impl Station {
         }
         while self.idle() {
             let Some(id) = self.take() else { break };
-            let (class, before) = (self.begin(world, id), ended.take());
+            let ((class, _), before) = (self.begin(world, id), ended.take());
             if before != Some(class) {
                 before.into_iter().for_each(|c| self.flows[c].cell.stop(world.since));
                 self.flows[class].cell.start(world.since);

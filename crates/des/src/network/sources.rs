@@ -59,11 +59,13 @@ pub struct BufferedArrivalTimes {
     times: ArrivalTimes,
     block: Vec<f64>,
     next: usize,
+    /// Its number among the sources of events.
+    pub source: usize,
 }
 
 impl BufferedArrivalTimes {
-    pub fn new(times: ArrivalTimes) -> BufferedArrivalTimes {
-        BufferedArrivalTimes { times, block: Vec::new(), next: 0 }
+    pub fn new(times: ArrivalTimes, source: usize) -> BufferedArrivalTimes {
+        BufferedArrivalTimes { times, block: Vec::new(), next: 0, source }
     }
 
     /// The next one, s; `None` after the last.
@@ -81,7 +83,7 @@ impl BufferedArrivalTimes {
     fn refill(&mut self) {
         self.block.clear();
         self.next = 0;
-        self.block.extend(self.times.by_ref().take(BLOCK));
+        self.times.append(BLOCK, &mut self.block);
     }
 }
 

@@ -73,6 +73,16 @@ impl DepartureTotals {
     }
 }
 
+/// Each visit in turn; eight at a time without a jump.
+#[inline(always)]
+pub fn in_eights(visits: &[[f64; 2]], mut each: impl FnMut([f64; 2])) {
+    let (eights, rest) = visits.as_chunks::<8>();
+    for eight in eights {
+        eight.iter().for_each(|times| each(*times));
+    }
+    rest.iter().for_each(|times| each(*times));
+}
+
 impl StatisticalCounters {
     #[inline(always)]
     pub fn come(&mut self, since: f64) {
@@ -128,7 +138,7 @@ impl StatisticalCounters {
             waited: self.waited,
             ..DepartureTotals::default()
         };
-        visits.iter().for_each(|times| sums.add_times(*times));
+        in_eights(visits, |times| sums.add_times(times));
         (self.sums, self.squares, self.waited) = (sums.times, sums.squares, sums.waited);
         self.kept = 0;
         visits

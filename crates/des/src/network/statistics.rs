@@ -4,7 +4,7 @@ use super::batches::Batches;
 use super::config::Config;
 use super::histogram::{Histogram, GROUPS};
 use super::log::Log;
-use super::statistical_counters::{StatisticalCounters, WIDTH};
+use super::statistical_counters::{in_eights, StatisticalCounters, WIDTH};
 
 /// No histogram.
 const NONE: u32 = u32::MAX;
@@ -62,12 +62,18 @@ impl Statistics {
         &mut self.cells[cell - self.first]
     }
 
-    /// Who was at a cell that is kept here leaves; see [`StatisticalCounters::leave`].
+    /// A pass of a class begins; the cells of stations are not kept here.
     #[inline(always)]
-    pub fn leave(&mut self, cell: usize, since: f64, response_s: f64, waiting_s: f64) {
-        let at = cell - self.first;
-        if self.cells[at].leave(since, response_s, waiting_s) {
-            count_visits(&mut self.cells[at], self.wanted[cell], &mut self.histograms);
+    pub fn pass_begins(&mut self, class: usize, since: f64) {
+        self.cells[class].come(since);
+    }
+
+    /// A pass that began in a class ends; the cells of stations are not kept here.
+    #[inline(always)]
+    pub fn pass_ends(&mut self, class: usize, since: f64, response_s: f64) {
+        let cell = &mut self.cells[class];
+        if cell.leave(since, response_s, 0.0) {
+            count_visits(cell, self.wanted[self.first + class], &mut self.histograms);
         }
     }
 
@@ -147,7 +153,7 @@ fn count_visits(cell: &mut StatisticalCounters, wanted: [u32; 2], histograms: &m
     let visits = cell.visits();
     for histogram in wanted.into_iter().filter(|h| *h != NONE) {
         let histogram = &mut histograms[histogram as usize];
-        visits.iter().for_each(|[response_s, _]| histogram.count(*response_s));
+        in_eights(visits, |[response_s, _]| histogram.count(response_s));
     }
 }
 
