@@ -9,13 +9,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sojourn.errors import InputError, LabError
+from sojourn.errors import InputError, LabError, StudyError
+from sojourn.study.checked_study import read_plan
 from sojourn_cases.ntier.apache_tomcat_mariadb import apache, mariadb, stack_programs, tomcat, warm_up
 from sojourn_cases.ntier.apache_tomcat_mariadb.board_rows import hashed
 from sojourn_cases.ntier.apache_tomcat_mariadb.mariadb_cluster import TRIED, literal, statements
 from sojourn_cases.ntier.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
 from sojourn_cases.ntier.bulletin_mixes import browse, readwrite
 
+STUDIES = Path(__file__).resolve().parents[3] / "studies"
 FOLDER = Path("/run/tier")
 OPTIONS = tomcat.TomcatOptions(
     database_port=3307, database_user="sojourn", database_password='a"&<b', max_threads=25, max_connections=7, page_work_s=0.002,
@@ -161,3 +163,18 @@ def test_what_is_not_installed_is_told_with_the_command(monkeypatch: pytest.Monk
         pass
     check = stack_programs.stack_check()
     assert not check.works and "tomcat10-common" in check.finding and check.remedy.startswith("apt-get install")
+
+
+def test_the_command_line_chooses_the_software_of_a_study_that_has_a_choice() -> None:
+    chosen, own = (
+        read_plan(STUDIES / "ntier", quick=True, stack="apache-tomcat-mariadb"),
+        read_plan(STUDIES / "ntier", quick=True),
+    )
+    assert isinstance(chosen.system, BulletinSystem) and chosen.system.tiers == ("apache", "tomcat", "mariadb")
+    assert isinstance(own.system, BulletinSystem) and own.system.tiers == ("nginx", "application", "database")
+    assert chosen.fingerprint != own.fingerprint, "runs of the one do not go on those of the other"
+    assert len(chosen.measured) == len(own.measured)
+    with pytest.raises(StudyError, match=r"--stack: apache-tomcat-mariadb; leave it out: a system of kind web-virtual"):
+        read_plan(STUDIES / "web-virtual", stack="apache-tomcat-mariadb")
+    with pytest.raises(StudyError, match="system.stack: 'lamp'"):
+        read_plan(STUDIES / "ntier", stack="lamp")
