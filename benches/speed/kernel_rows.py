@@ -12,6 +12,7 @@ from pathlib import Path
 from row import BENCHES, OURS, PYTHON, Figures, Prepared, Row, Wanted, bench, compiled, numbers
 
 BARE = "bare C"
+BY_DIAGONALS = "bare C by diagonals"
 SOLUTIONS = "2000"
 SOLVED = """
 import sys
@@ -36,6 +37,7 @@ def mva(folder: Path) -> Iterator[Row]:
     tools = {
         OURS: lambda: {"us": 1e6 * numbers(ours)[0]},
         BARE: lambda: {"us": 1e6 * numbers([program, "three", SOLUTIONS])[0]},
+        BY_DIAGONALS: lambda: {"us": 1e6 * numbers([program, "diagonals", SOLUTIONS])[0]},
     }
     yield Row(
         "exact MVA of three classes (20, 20, 10), four stations: the kernel, CPU time", tools, {"us": Wanted(1.0, BARE)}

@@ -70,7 +70,7 @@ def open_tools(rates: ModuleType, url: str, folder: Path, rate: int, *options: s
     tools: dict[str, Callable[[], Figures]] = {OURS: ours, LOOP: lambda: _figures(rates.bare(loop, url))}
     if oha:
         tools[OHA] = lambda: _figures(rates.oha(oha, url))
-    if program := shutil.which("wrk2"):
+    if program := os.environ.get("WRK2") or shutil.which("wrk2"):
         tools["wrk2"] = lambda: wrk2(program, url, rate)
     return tools
 
