@@ -4,7 +4,7 @@ Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_boa
 `site_stack` the software that it is made of: `own_stack`, or `apache_tomcat_mariadb` · `bulletin_server`, `bulletin_cluster`, `nginx`
 its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`, `load_bulletin` its commands ·
 `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`, `package-step.toml`, `scalability.toml` of
-cores in two packages, `guests.toml`, `guests-switching.toml` of guests on shared cores ·
+cores in two packages, `guests.toml`, `guests-cold.toml` of guests on shared cores ·
 `tier_demands` CPU time of each tier in a run · `maxima` the load that
 each configuration carries · `demands` what pages demand · `io_waits` time of the cores that passed waiting for disks ·
 `cache_misses` misses of the last-level cache ·

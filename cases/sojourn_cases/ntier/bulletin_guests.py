@@ -66,7 +66,7 @@ class BulletinGuestOptions(BaseModel):
     data_seed: int = Field(default=1, ge=0)
     database_settings: dict[str, str] = Field(default_factory=dict)
     disk: str | None = None
-    warm_s: float = Field(default=15.0, ge=0, le=300)
+    warm_s: float = Field(default=30.0, ge=0, le=300)
 
 
 class BulletinGuestSystem(System):

@@ -32,7 +32,7 @@ def neighbour_spread(levels: Array, values: Array) -> tuple[float, float]:
 
 def differences_between_runs(fitted: FittedModelData) -> tuple[str, float]:
     """The one factor that varied between the runs of a fit, and what their response times differ by beside the model and what is smooth in
-    that factor: a relative standard deviation, of the errors of what was left out. "", 0 where several factors varied, or too few levels."""
+    that factor: a relative standard deviation, of errors of what was left out. "", 0 where several factors varied, or too few levels."""
     varied = [n for n in fitted.configurations[0] if len({repr(one.get(n)) for one in fitted.configurations}) > 1]
     if len(varied) != 1 or len(fitted.held_out) != len(fitted.configurations):
         return "", 0.0

@@ -24,7 +24,7 @@ def test_worked_by_hand() -> None:
 
 
 def test_of_noise_beside_a_curve_it_is_that_of_the_noise() -> None:
-    """The standard deviation that was put in, beside a curve, over 400 levels in any order; its error is about 1 / sqrt(2 · 400 · 18/35)."""
+    """The standard deviation that was put in, beside a curve, over 400 levels; its error is about 1 / sqrt(2 · 400 · 18/35)."""
     rng = np.random.default_rng(7)
     levels = rng.permutation(np.linspace(0.0, 1.0, 400))
     spread, _ = neighbour_spread(levels, np.exp(2 * levels) + rng.normal(0.0, 0.2, 400))
