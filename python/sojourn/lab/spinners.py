@@ -50,12 +50,20 @@ class Spinners:
         try:
             self.worker.ready()
             self.threads = _threads(self.pid, cores)
-            self.cost = {core: _native.share_taken(core, self.threads[core], PROOF_S) for core in cores}
+            self.cost = self._costs(cores)
             self._prove()
         except BaseException:
             self.worker.close()
             self._work.close()
             raise
+
+    def _costs(self, cores: list[int]) -> dict[int, float]:
+        """Of all cores at once, so that it takes no longer on a machine with many."""
+        from concurrent.futures import ThreadPoolExecutor  # brings `logging`, and most commands have no spinners
+
+        with ThreadPoolExecutor(len(cores)) as at_once:
+            found = at_once.map(lambda core: _native.share_taken(core, self.threads[core], PROOF_S), cores)
+            return dict(zip(cores, found, strict=True))
 
     def _prove(self) -> None:
         """Measures the worst core again while it is above the limit: a spinner that was starved before a trial is owed
