@@ -27,19 +27,35 @@ def shop() -> Iterator[Recording]:
         yield service
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
+def started(folder: Path) -> DaskCluster:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = tmp_path / "cluster"
-    folder.mkdir()
     made = DaskCluster(folder, [(), ()], port=port)
     try:
         made.wait()
-        yield made
-    finally:
+    except BaseException:
         made.end()
+        raise
+    return made
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    """One whose processes stay as they are."""
+    made = started(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
+    """One that a test may do anything to."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = started(folder)
+    yield made
+    made.end()
 
 
 def loaded(tmp_path: Path, shop: Recording, agents: str) -> Command:
@@ -124,10 +140,19 @@ def test_ctrl_c_keeps_what_local_agents_recorded(tmp_path: Path, shop: Recording
     soon(lambda: command.left() == [])
 
 
-def test_ctrl_c_keeps_what_dasks_agents_recorded(tmp_path: Path, shop: Recording, cluster: DaskCluster) -> None:
-    cut_off(tmp_path, loaded(tmp_path, shop, cluster.address), shop)
-    soon(lambda: not any(generators_below(worker.pid) for worker in cluster.workers))
-    soon(lambda: cluster.left() == [])
+def test_ctrl_c_keeps_what_dasks_agents_recorded(tmp_path: Path, shop: Recording, kept: DaskCluster) -> None:
+    cut_off(tmp_path, loaded(tmp_path, shop, kept.address), shop)
+    soon(lambda: not any(generators_below(worker.pid) for worker in kept.workers))
+    soon(lambda: kept.left() == [])
+
+
+def test_the_command_killed_ends_dasks_agents(tmp_path: Path, shop: Recording, kept: DaskCluster) -> None:
+    command = loaded(tmp_path, shop, kept.address)
+    command.process.kill()
+    command.process.wait()
+    soon(lambda: not any(generators_below(worker.pid) for worker in kept.workers))
+    soon(lambda: kept.left() == [])
+    assert quiet(shop)
 
 
 def test_the_command_killed_ends_its_agents(tmp_path: Path, shop: Recording) -> None:
@@ -169,15 +194,6 @@ def test_the_scheduler_gone(tmp_path: Path, shop: Recording, cluster: DaskCluste
     cluster.scheduler.kill()
     one_error(command, 4, "--agents", "scheduler")
     assert not (tmp_path / "a").exists()
-    soon(lambda: not any(generators_below(worker.pid) for worker in cluster.workers))
-    soon(lambda: cluster.left() == [])
-    assert quiet(shop)
-
-
-def test_the_command_killed_ends_dasks_agents(tmp_path: Path, shop: Recording, cluster: DaskCluster) -> None:
-    command = loaded(tmp_path, shop, cluster.address)
-    command.process.kill()
-    command.process.wait()
     soon(lambda: not any(generators_below(worker.pid) for worker in cluster.workers))
     soon(lambda: cluster.left() == [])
     assert quiet(shop)

@@ -68,7 +68,7 @@ def _chosen(runs: FitRuns, level: float, seed: int, parallel: On) -> ChosenModel
     for name in found_best.beside:  # whose intervals are shown
         one = found[keys[name]]
         assert isinstance(one, FitToRank), "it was ranked"
-        fits[name] = replace(fits[name], estimates=one.whole.estimates)
+        fits[name] = one.whole(fits[name])
     return ChosenModel.of(fits, found_best, best, _not_varied(runs))
 
 

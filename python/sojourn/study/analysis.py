@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sojourn.cases import known
 from sojourn.report import Section
@@ -17,6 +18,8 @@ ANALYSES: dict[str, str] = {
     "paired": "sojourn.study.paired_runs:paired_analysis",
     "published": "sojourn.study.published_tables:published_analysis",
 }
+# what checks the options of one before the first run
+OPTION_CHECKS = {"factorial": "sojourn.study.factorial_effects:check_options"}
 TABLE_INDENT = "    "  # of lines of the verdict that are a table, which the report shows as one
 
 
@@ -58,3 +61,9 @@ def function(name: str, folder: Path, where: str = "") -> Callable[..., Analysis
     """
     found: Callable[..., Analysis] = named(name, known("analysis_functions", ANALYSES), folder, "analysis.name", where)
     return found
+
+
+def check_options(name: str, folder: Path, options: Mapping[str, Any], factors: Collection[str]) -> None:
+    """Raises StudyError for options of an analysis that are wrong whatever its runs will say; `factors`: of the system."""
+    if name in OPTION_CHECKS:
+        named(name, OPTION_CHECKS, folder, "analysis.name")(options, factors)

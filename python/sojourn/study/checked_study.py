@@ -12,7 +12,7 @@ from typing import Any
 from sojourn.cases import known, path_of
 from sojourn.errors import InputError, StudyError
 from sojourn.file_errors import meant
-from sojourn.study.analysis import function
+from sojourn.study.analysis import check_options, function
 from sojourn.study.file_schema import StudyFile, StudySection
 from sojourn.study.fit_templates import FitTemplate, fit_template, model_files
 from sojourn.study.kinds import SYSTEMS
@@ -126,6 +126,7 @@ def read_plan(
     template = fit_template(study.fit, file.parent, file) if study.fit else None
     for number, part in enumerate(study.analysis):
         function(part.name, file.parent, at(file, ("analysis", number, "name")))
+        check_options(part.name, file.parent, part.options, system.factors)
     mark = fingerprint(
         study, f"{'quick' if quick else ''}{draw or ''}{_files(study, file.parent)}{_some(asked, study)}"
     )

@@ -5,7 +5,7 @@ Options: `section`, `factors`, and `by`: another factor, whose values are looked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -36,16 +36,22 @@ def factorial_analysis(found: StudyFindings, plan: CheckedStudy, options: Mappin
     Raises:
         StudyError: an option that is missing, unknown, or names what is not there.
     """
+    check_options(options, plan.system.factors)
+    section, factors, by = options["section"], options["factors"], options.get("by")
+    blocks = tuple(effects_blocks(section, [run for run in found.of(section) if run.manifest["valid"]], factors, by))
+    return Analysis(sections=(Section(f"Effects: {section}", "", blocks),) if blocks else ())
+
+
+def check_options(options: Mapping[str, Any], known: Collection[str]) -> None:
+    """Raises StudyError for what can be told before the first run; `known`: factors of the system."""
     section, factors, by = options.get("section"), options.get("factors"), options.get("by")
     if set(options) - OPTIONS or not isinstance(section, str) or not isinstance(factors, list) or not factors:
         raise StudyError(
             f"options {dict(options)}", "[[analysis]] factorial", "give section, factors, and optionally by"
         )
-    if unknown := {*factors, *([by] if by else [])} - set(plan.system.factors):
+    if unknown := {*factors, *([by] if by else [])} - set(known):
         name = sorted(unknown)[0]
-        raise StudyError(f"factor {name!r}", "[[analysis]] factorial", meant(name, plan.system.factors))
-    blocks = tuple(effects_blocks(section, [run for run in found.of(section) if run.manifest["valid"]], factors, by))
-    return Analysis(sections=(Section(f"Effects: {section}", "", blocks),) if blocks else ())
+        raise StudyError(f"factor {name!r}", "[[analysis]] factorial", meant(name, known))
 
 
 def effects_blocks(section: str, runs: list[RunFolder], factors: list[str], by: str | None) -> Iterator[Block]:

@@ -94,6 +94,9 @@ class FitTemplate(Protocol):
         `predict`."""
         return {}
 
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raises StudyError for an option that can be told to be wrong before the first run."""
+
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
         """Of the runs of a fit the names of those that are not valid and that it uses."""
         return ()
@@ -112,9 +115,12 @@ class ModelFilesTemplate(FitTemplate):
         """Of the files."""
         return [self.folder / name for name in self.names if name != AUTO]
 
-    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
+    def check_options(self, options: Mapping[str, Any]) -> None:
         if options:
             raise StudyError(f"fit.options: {next(iter(options))}", "[fit]", "leave it out: a model file has none")
+
+    def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
+        self.check_options(options)
         seen, models = observe_runs(runs), read_rivals(self.names, self.folder)
         if len(models) == 1:
             ((name, model),) = models.items()
@@ -178,6 +184,7 @@ def fit_template(part: FitSection, folder: Path, file: Path) -> FitTemplate:
         StudyError: no such file, no such template.
     """
     own = template_of(part.model, folder, file)
+    own.check_options(part.options)
     return ComparedTemplate(own, template_of(part.against, folder, file)) if part.against else own
 
 

@@ -51,14 +51,14 @@ def at_most(path: Path, most: float, objective: list[str], **more: float) -> tup
     """A service that is full at 667/s, whose users were held at 0.93 of what is allowed."""
     service = VirtualService(path, workers=4, law="constant", watched=True)
     users = LightLoad(0.93 * most, 7e-3, held_per_s=RateInterval(0.93 * most, 0.9 * most, None))
-    limits = SearchLimits(max_rate_per_s=most, max_runs=5, **more)  # type: ignore[arg-type]
+    limits = SearchLimits(max_rate_per_s=most, **{"max_runs": 5, **more})  # type: ignore[arg-type]
     found = search(service.run, users, read_objectives(objective), limits)
     assert max(service.asked) <= most
     return service, str(found), found
 
 
 def test_no_saturation_and_no_limit_is_stated(tmp_path: Path) -> None:
-    _, text, found = at_most(tmp_path, 300.0, ["mean < 1s"], required_rate_per_s=250.0)
+    _, text, found = at_most(tmp_path, 300.0, ["mean < 1s"], required_rate_per_s=250.0, max_runs=4)
     assert AT_LEAST in text and "held by --max-rate" in text
     assert "it saturates at" not in text and "what limits it" not in text
     assert found.saturation_per_s is None and found.limit is None  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ def test_no_saturation_and_no_limit_is_stated(tmp_path: Path) -> None:
 
 
 def test_without_an_objective_it_is_what_came(tmp_path: Path) -> None:
-    _, text, found = at_most(tmp_path, 300.0, [])
+    _, text, found = at_most(tmp_path, 300.0, [], max_runs=4)
     first, second, *_ = text.splitlines()
     assert first.startswith(AT_LEAST) and second == "cannot tell: the interval has no upper end"
     assert not found.answered and found.to_dict()["limit"] is None  # type: ignore[attr-defined]

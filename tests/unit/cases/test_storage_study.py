@@ -23,10 +23,10 @@ from sojourn_cases.storage.storage_simulated import (
 STUDY = Path(__file__).parents[3] / "studies" / "storage-virtual" / "study.toml"
 
 
-def ran(tmp_path: Path, fault: str = "none") -> tuple[str, Path]:
+def ran(tmp_path: Path, *more: str, fault: str = "none") -> tuple[str, Path]:
     (tmp_path / "study.toml").write_text(STUDY.read_text().replace("[load]", f'fault = "{fault}"\n\n[load]'))
     out = tmp_path / "out"
-    done = CliRunner().invoke(command_line(["study"]), ["study", str(tmp_path), "--out", str(out)])
+    done = CliRunner().invoke(command_line(["study"]), ["study", str(tmp_path), "--out", str(out), *more])
     assert done.exit_code == 0, done.output
     return done.output, out
 
@@ -58,7 +58,7 @@ def test_one_path_of_the_file_and_how_often(tmp_path: Path) -> None:
 
 
 def test_a_fault_is_told(tmp_path: Path) -> None:
-    said, _ = ran(tmp_path, "cached")
+    said, _ = ran(tmp_path, "--replications", "1", fault="cached")
     assert "cached" in said and "O_DIRECT" in said
 
 

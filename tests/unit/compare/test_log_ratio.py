@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
 from sojourn.compare import LogRatio, compare_values, paired, stratified
 from sojourn.compare.run_values import RunValues
@@ -53,6 +52,11 @@ def test_several_conditions_count_alike() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_an_interval_within_the_margin_is_two_one_sided_tests(seed: int) -> None:
+    from statsmodels.stats.weightstats import (
+        ttost_ind,
+        ttost_paired,
+    )  # slow to import: not where tests are only collected
+
     a, b = drawn(seed, 6, 0.03), drawn(seed + 100, 8, 0.03, 1.01)
     edge = math.log(1.05)
     for found, chance in (

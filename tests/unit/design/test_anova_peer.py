@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
-from statsmodels.api import OLS
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
 from sojourn.design import anova
 
@@ -26,6 +22,10 @@ def runs(seed: int, lost: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("lost", "order"), [(0, 3), (13, 2), (5, 1), (20, 3)])
 def test_sums_of_squares_and_coefficients_are_those_of_statsmodels(lost: int, order: int) -> None:
+    import pandas as pd  # slow to import: not where tests are only collected
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
     table = runs(7 + lost, lost)
     found = anova(table, "y", list(LEVELS), order=order, level=0.9)
     terms = ["a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"][: {1: 3, 2: 6, 3: 7}[order]]
@@ -41,6 +41,8 @@ def test_sums_of_squares_and_coefficients_are_those_of_statsmodels(lost: int, or
 
 
 def test_the_linear_model_is_that_of_statsmodels() -> None:
+    from statsmodels.api import OLS  # slow to import: not where tests are only collected
+
     table = runs(3, 9)
     found = anova(table, "y", list(LEVELS), order=2, level=0.9)
     a, b, c = (

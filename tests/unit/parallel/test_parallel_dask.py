@@ -59,8 +59,17 @@ class Cluster:
             process.wait()
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One whose processes stay as they are."""
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.end()
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """One that a test may do anything to."""
     made = Cluster(tmp_path)
     yield made
     made.end()
@@ -75,13 +84,28 @@ def later(seconds: float, act: Callable[[], object]) -> None:
     threading.Timer(seconds, act).start()
 
 
-def test_replications_on_a_cluster_are_those_of_one_process(cluster: Cluster) -> None:
+def test_replications_on_a_cluster_are_those_of_one_process(kept: Cluster) -> None:
     with ThreadPoolExecutor(1) as one:
         expected = sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=one)
-    assert sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=cluster.address) == expected
-    with Client(f"tcp://127.0.0.1:{cluster.port}") as client:
+    assert sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=kept.address) == expected
+    with Client(f"tcp://127.0.0.1:{kept.port}") as client:
         assert sojourn.simulate(SHOP, precision=0.05, replications=4, parallel=client) == expected
         assert client.status == "running", "a user's client is not ours to close"
+
+
+def test_workers_of_another_version_are_refused_by_their_addresses(
+    kept: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.__version__", "9.9.9")
+    from sojourn.parallel import workers as module
+
+    module.versions.cache_clear()
+    try:
+        refused = pytest.raises(WorkerError, match=r"this is sojourn 9\.9\.9, and tcp://127\.0\.0\.1:\d+ has")
+        with refused, open_workers(kept.address):
+            pass
+    finally:
+        module.versions.cache_clear()
 
 
 def test_a_worker_killed_in_mid_run_changes_no_result(cluster: Cluster) -> None:
@@ -101,21 +125,6 @@ def test_a_scheduler_that_goes_is_one_error_in_bounded_time(cluster: Cluster) ->
     with pytest.raises(WorkerError, match=r"--parallel"), open_workers(cluster.address) as workers:
         later(1.0, cluster.scheduler.kill)
         run_pieces(workers, slow, workers.send(0.05), list(range(200)), still_s=10)
-
-
-def test_workers_of_another_version_are_refused_by_their_addresses(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sojourn.__version__", "9.9.9")
-    from sojourn.parallel import workers as module
-
-    module.versions.cache_clear()
-    try:
-        refused = pytest.raises(WorkerError, match=r"this is sojourn 9\.9\.9, and tcp://127\.0\.0\.1:\d+ has")
-        with refused, open_workers(cluster.address):
-            pass
-    finally:
-        module.versions.cache_clear()
 
 
 def test_nobody_at_the_address_is_said_soon() -> None:

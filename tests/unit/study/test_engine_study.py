@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -148,10 +149,18 @@ def test_the_same_again_runs_nothing_and_says_the_same(done: tuple[Path, StudyFi
     assert said == ["12 of 12 runs already exist", "3 of 3 runs already exist"]
 
 
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short study that is done, to be copied."""
+    folder = tmp_path_factory.mktemp("short")
+    run_study(written(folder), out=folder / "out", quick=True, say=lambda _: None)
+    return folder
+
+
 @pytest.fixture
-def quick(tmp_path: Path) -> Path:
-    """A short study that is done."""
-    run_study(written(tmp_path), out=tmp_path / "out", quick=True, say=lambda _: None)
+def quick(short: Path, tmp_path: Path) -> Path:
+    """The same, of which a test may change what it wants."""
+    shutil.copytree(short, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
