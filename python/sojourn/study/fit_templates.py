@@ -96,6 +96,7 @@ class FitTemplate(Protocol):
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raises StudyError for an option that can be told to be wrong before the first run."""
+        return
 
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
         """Of the runs of a fit the names of those that are not valid and that it uses."""
