@@ -155,6 +155,7 @@ impl<'a> ClientThread<'a> {
             self.take_due();
             let now = now_s();
             self.expire(now);
+            self.grow(now);
             if now >= self.next_report_s {
                 self.next_report_s = now + REPORT_S;
                 self.report();
@@ -186,7 +187,9 @@ impl<'a> ClientThread<'a> {
     fn wake_s(&self) -> f64 {
         let due_s = self.source.next_due_s().filter(|_| self.stopped_s.is_none()).unwrap_or(f64::INFINITY);
         let deadline_s = self.deadlines.front().map_or(f64::INFINITY, |deadline| deadline.at_s);
-        self.next_report_s.min(due_s).min(deadline_s).min(self.timeouts.next_s())
+        let growing = self.pools.iter().filter(|_| self.stopped_s.is_none()).map(ConnectionPool::grows_at_s);
+        let grows_s = growing.fold(f64::INFINITY, f64::min);
+        self.next_report_s.min(due_s).min(deadline_s).min(self.timeouts.next_s()).min(grows_s)
     }
 
     fn is_over(&mut self, now: f64) -> bool {

@@ -146,8 +146,13 @@ impl ClientThread<'_> {
 
     /// Opens connections as long as the pool wants more.
     pub(super) fn open_more(&mut self, pool: usize) {
-        while self.stopped_s.is_none() && self.pools[pool].wants_more() {
-            if let Err(cause) = self.open_one(pool) {
+        while self.stopped_s.is_none() && self.pools[pool].wants_more(now_s()) {
+            let since_s = now_s();
+            let opened = self.open_one(pool);
+            if self.shared.config.sessions.is_none() {
+                self.pools[pool].took(since_s, now_s());
+            }
+            if let Err(cause) = opened {
                 let out_of_sockets =
                     matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::EADDRNOTAVAIL));
                 if out_of_sockets && !self.pools[pool].is_empty() {
@@ -159,6 +164,15 @@ impl ClientThread<'_> {
                 }
                 self.pools[pool].opening(now_s());
                 self.no_connection(pool, &cause);
+            }
+        }
+    }
+
+    /// Opens what had to wait for its time.
+    pub(super) fn grow(&mut self, now: f64) {
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].grows_at_s() <= now {
+                self.open_more(pool);
             }
         }
     }
