@@ -64,7 +64,9 @@ def open_tools(rates: ModuleType, url: str, folder: Path, rate: int, *options: s
             told = json.loads(Path(place, "run/manifest.json").read_text())["generator"]
         times, sending = told["latency"]["from_intended"]["to_done"], sum(lane["cpu_s"] for lane in told["lanes"])
         figures = {"p50_ms": 1e3 * times["p50_s"], "p99_ms": 1e3 * times["p99_s"]}
-        return {**figures, "cpu_us": 1e6 * sending / told["ok"], "command_cpu_us": 1e6 * whole["cpu_s"] / told["ok"]}
+        opened = sum(lane["connections_opened"] for lane in told["lanes"])
+        figures |= {"cpu_us": 1e6 * sending / told["ok"], "command_cpu_us": 1e6 * whole["cpu_s"] / told["ok"]}
+        return {**figures, "opened_connections": opened}
 
     loop, oha = compiled(folder, "open/bare_loop.c", "-O2"), os.environ.get("OHA") or shutil.which("oha")
     tools: dict[str, Callable[[], Figures]] = {OURS: ours, LOOP: lambda: _figures(rates.bare(loop, url))}
