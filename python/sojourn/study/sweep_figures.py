@@ -85,7 +85,10 @@ def _figure(title: str, x: str, lines: Lines, found: StudyFindings, metric: str)
         series += [one for one in models if any(y is not None for y in one.y)]  # a model may not know such runs
     modelled = any(one.style != "points" for one in series)
     series = series if modelled else [replace(one, joined=True) for one in series]
-    note = "Measured: mean, smallest and largest of the repetitions." + " Shaded: intervals of the models." * modelled
+    note = (
+        "Measured: mean, smallest and largest of the repetitions."
+        + " Shaded: the interval of the model that is drawn whole." * modelled
+    )
     return Figure(f"{title}-{metric}", f"{title}: {name}", _axis(x), f"{name}, {unit}", tuple(series), note)
 
 
@@ -115,9 +118,16 @@ def _model(
     here = here.filter(~pl.col("kind").is_in(AFTERWARDS))
     once = {at[row["run"]]: row for row in here.iter_rows(named=True) if row["run"] in at}
     rows = [once[k] for k in sorted(once)]
-    y, low, high = ([None if row[k] is None else scale * row[k] for row in rows] for k in ("predicted", "low", "high"))
-    style = "line" if found.rivals is not None and model == found.rivals.best else "dashed"
+    y, low, high = (_scaled(rows, key, scale) for key in ("predicted", "low", "high"))
+    best = found.rivals is not None and model == found.rivals.best
+    if not best:
+        low = high = None  # shading of several models covers what was measured
+    style = "line" if best else "dashed"
     return Series(f"{model}{line}", sorted(once), y, low, high, style, group=line.removeprefix(", "))  # type: ignore[arg-type]
+
+
+def _scaled(rows: Sequence[Mapping[str, Any]], key: str, scale: float) -> list[float | None] | None:
+    return [None if row[key] is None else scale * row[key] for row in rows]
 
 
 def _models(found: StudyFindings) -> tuple[str, ...]:
