@@ -238,3 +238,13 @@ def test_waits_on_a_grid_where_nobody_arrives_are_refused() -> None:
     nobody = sj.Model.parse('[stations.s]\n[classes.a]\nkind = "open"\n[service_s.s]\na = 120.0')
     with pytest.raises(MethodRefused, match="nobody arrives"):
         sj.solve(nobody, "gig1")
+
+
+def test_a_class_that_nobody_is_of_changes_nothing_for_others() -> None:
+    """Its services have no third moment: 0 x inf is no variance of those who come."""
+    alone = sj.Model([sj.Queue("q")], [sj.Open("a", 0.5)], service_s={"q": {"a": sj.Exponential(1.0)}})
+    heavy = {"a": sj.Exponential(1.0), "none": sj.Pareto(1.0, 2.5)}
+    both = sj.Model([sj.Queue("q")], [sj.Open("a", 0.5), sj.Open("none", 0.0)], service_s={"q": heavy})
+    for metric in ("waiting_time_variance", "response_time_variance", "queue_length_variance"):
+        found = sj.solve(both, "mg1").value(metric, "q", "a")
+        assert found == pytest.approx(sj.solve(alone, "mg1").value(metric, "q", "a"), rel=1e-12)

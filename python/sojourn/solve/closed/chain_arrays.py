@@ -133,7 +133,8 @@ def solution(
     each = by_classes(c, queue)
     if c.open_rate.any():
         each = each + (open_queues(c, queue) if open_queue is None else open_queue)
-    rate = throughput @ c.member.T
+    with np.errstate(invalid="ignore"):  # of unstable points, which get NaN below
+        rate = throughput @ c.member.T
     busy = (rate[:, None, :] * c.by_class + c.open_load) / c.servers[:, :, None]
     busy[:, c.delay] = np.nan
     waiting = None if open_queue is not None else _waiting(c, rate, line, queue)

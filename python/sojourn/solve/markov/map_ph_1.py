@@ -171,7 +171,7 @@ class MapPh1:
     @cached_property
     def waiting_probability(self) -> float:
         """That an arrival finds somebody there."""
-        return 1 - self._into_empty
+        return max(1 - self._into_empty, 0.0)
 
     @cached_property
     def _into_empty(self) -> float:

@@ -28,7 +28,7 @@ from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import as_points
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mmm import MMm
-from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal, sum_over_classes
 from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
@@ -68,7 +68,7 @@ def kingman(q: MMm, arrival_scv: ArrayLike, service_scv: ArrayLike) -> tuple[Arr
 def scvs(read: StationArrays) -> tuple[Array, Array]:
     """Squared coefficients of variation of the gaps and of the services at each point."""
     gaps = as_points(read.networks).by_base(lambda n: [_scv(a) for a in n.arrivals], "gap scv")  # which a rate keeps
-    second = (read.share * read.second).sum(axis=1)
+    second = sum_over_classes(read.share, read.second)
     return (read.share * gaps).sum(axis=1), np.maximum(second / read.mean_s**2 - 1, 0.0)
 
 

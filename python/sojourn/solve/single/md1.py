@@ -108,7 +108,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     response = each(q.response_s, read)
     rows.put("queue_length_variance", q.number_variance)
     if read.rate.shape[1] > 1:
-        rows.put("queue_length_variance", read.rate * response + read.rate**2 * spread)
+        rows.put("queue_length_variance", read.number_variance(response, spread))
     rows.put("waiting_probability", each(q.load, read))
     rows.put("waiting_time_variance", spread)
     rows.put("response_time_variance", spread)

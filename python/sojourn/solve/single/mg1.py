@@ -29,7 +29,7 @@ from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single import service_transforms
 from sojourn.solve.single.mg1_waiting import waiting_law
 from sojourn.solve.single.poisson_distribution import poisson
-from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal, sum_over_classes
 from sojourn.solve.single.station_solution import OpenQueuePoints, probabilities
 from sojourn.solve.solution import Solution
 
@@ -116,13 +116,13 @@ def refuses(n: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = StationArrays(networks)
     answer = OpenQueuePoints(read, wanted)
-    q = MG1(read.total, read.mean_s, (read.share * read.second).sum(axis=1), (read.share * read.third).sum(axis=1))
+    q = MG1(read.total, read.mean_s, *(sum_over_classes(read.share, moment) for moment in (read.second, read.third)))
     response = q.waiting_s[:, None] + read.service_s
     spread = q.waiting_variance[:, None] + read.second - read.service_s**2
     rows = answer.rows
     rows.put("queue_length_variance", q.number_variance)
     if read.rate.shape[1] > 1:
-        rows.put("queue_length_variance", read.rate * response + read.rate**2 * spread)
+        rows.put("queue_length_variance", read.number_variance(response, spread))
     rows.put("waiting_probability", each(q.load, read))
     rows.put("waiting_time_variance", each(q.waiting_variance, read))
     rows.put("response_time_variance", spread)

@@ -31,7 +31,7 @@ from sojourn.model.distribution_registry import Exponential
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.single.mg1 import each
-from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal, sum_over_classes
 from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
@@ -83,7 +83,7 @@ def refuses(n: Network) -> str | None:
 def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     read = _Breaking(networks)
     answer = OpenQueuePoints(read, wanted)
-    second = (read.share * read.second).sum(axis=1)
+    second = sum_over_classes(read.share, read.second)
     waits = waiting_s(read.total, read.mean_s, second, read.often, read.down)
     solution = answer.solution(each(waits, read))
     return replace(solution, utilisation=solution.utilisation * read.servers[:, None, None])

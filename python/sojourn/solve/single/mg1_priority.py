@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sojourn.model.network_arrays import Array, Network
 from sojourn.solve.method import Method, RequestedOutputs
-from sojourn.solve.single.station_arrays import StationArrays, refusal
+from sojourn.solve.single.station_arrays import StationArrays, refusal, sum_over_classes
 from sojourn.solve.single.station_solution import OpenQueuePoints
 from sojourn.solve.solution import Solution
 
@@ -58,14 +58,14 @@ def _priorities(
     for k in np.unique(level):
         own, above, below = level == k, level < k, level > k
         high = (rate[:, above] * service_s[:, above]).sum(axis=1)
-        high2 = _sum(rate[:, above], second[:, above])
+        high2 = sum_over_classes(rate[:, above], second[:, above])
         upto = high + (rate[:, own] * service_s[:, own]).sum(axis=1)
         free, left = np.where(high < 1, 1 - high, np.nan), np.where(upto < 1, 1 - upto, np.nan)
         ahead = rate * (level <= k) if preemptive else rate * (level <= k) + served * below
-        work = _sum(ahead, second) / 2 / left
+        work = sum_over_classes(ahead, second) / 2 / left
         # E[V^2] of a queue whose server, when no level up to k is there, may be busy with a lower one
-        among = _sum(rate * (level <= k), second) / 2 / left
-        work2 = _sum(ahead, third) / 3 / left + 2 * work * among
+        among = sum_over_classes(rate * (level <= k), second) / 2 / left
+        work2 = sum_over_classes(ahead, third) / 3 / left + 2 * work * among
         longer = high2 / free**3
         waiting = work / free
         variance = (work2 - work**2) / free**2 + work * longer
@@ -79,11 +79,6 @@ def _priorities(
             for table, value in zip(found, values, strict=True):
                 table[:, c] = value
     return PriorityMoments(*found)
-
-
-def _sum(rate: Array, moment: Array) -> Array:
-    """Of rate x moment over classes; a moment that is infinite does not count where nobody comes."""
-    return np.asarray(np.where(rate > 0, rate * np.where(rate > 0, moment, 0.0), 0.0).sum(axis=1))
 
 
 def served_rates(rate: Array, service_s: Array, level: Levels) -> Array:
@@ -110,7 +105,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     preemptive = networks[0].discipline[0] == "priority_preemptive"
     answer.served = served_rates(read.rate, read.service_s, level)
     q = priorities(read.rate, read.service_s, read.second, read.third, level, preemptive)
-    answer.rows.put("queue_length_variance", read.rate * q.response_s + read.rate**2 * q.response_variance)
+    answer.rows.put("queue_length_variance", read.number_variance(q.response_s, q.response_variance))
     answer.rows.put("waiting_time_variance", q.waiting_variance)
     answer.rows.put("response_time_variance", q.response_variance)
     return answer.solution(q.waiting_s)

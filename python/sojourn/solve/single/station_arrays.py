@@ -89,6 +89,11 @@ def _shape(n: Network, kind: str, disciplines: Sequence[str], closed: bool, brea
     return None
 
 
+def sum_over_classes(rate: Array, moment: Array) -> Array:
+    """Of rate x moment over classes; a moment that is infinite does not count where nobody comes."""
+    return np.asarray(np.where(rate > 0, rate * np.where(rate > 0, moment, 0.0), 0.0).sum(axis=1))
+
+
 @dataclass(frozen=True)
 class StationArrays:
     """P networks of one station with C open classes, as arrays."""
@@ -114,6 +119,12 @@ class StationArrays:
     def third(self) -> Array:
         """P x C, third raw moment of service, s^3."""
         return np.array([[d.third for d in row] for row in self.services])
+
+    def number_variance(self, response_s: Array, response_variance: Array) -> Array:
+        """P x C, of Poisson arrivals in the responses of their class; 0 where nobody comes, however long a service may last."""
+        with np.errstate(invalid="ignore"):
+            found = self.rate * response_s + self.rate**2 * response_variance
+        return np.where(self.rate > 0, found, 0.0)
 
     @cached_property
     def services(self) -> list[tuple[Distribution, ...]]:
