@@ -161,7 +161,7 @@ def test_a_group_of_its_own(tmp_path: Path) -> None:
     root = Path("/sys/fs/cgroup/cpuset") if Path("/sys/fs/cgroup/cpuset").is_dir() else Path("/sys/fs/cgroup")
     if not (root / "cgroup.procs").exists():
         pytest.skip("no cpuset controller")
-    group = root / f"sojourn-test-{secrets.token_hex(3)}"
+    group = root / f"placement-test-{secrets.token_hex(3)}"
     group.mkdir()
     process = None
     try:

@@ -41,7 +41,7 @@ SLOW = (POLARS, "scipy", "altair", "lark")
             ["load", "http://127.0.0.1:1/", "--rate", "1", "--for", "1s"],
             FIRST_WORKER, 87, (*SLOW, NUMPY, "sojourn.fit", "sojourn.solve", "sojourn.parallel"), id="load",
         ),
-        pytest.param(["solve", str(SHOP)], "", 136, (*SLOW, "sojourn.fit", "sojourn.lab", "sojourn.solve.markov"), id="solve"),
+        pytest.param(["solve", str(SHOP)], "", 138, (*SLOW, "sojourn.fit", "sojourn.lab", "sojourn.solve.markov"), id="solve"),
     ],
 )  # fmt: skip
 def test_a_command_imports_what_it_needs(words: list[str], stop: str, most: int, without: tuple[str, ...]) -> None:

@@ -40,7 +40,8 @@ def owner_of(place: Path) -> int | None:
         raise NotADirectoryError(errno.ENOTDIR, "it is a link, not a folder", str(place))
     owner = parse_json(read_own(place / OWNER))
     pid = int(owner["pid"])
-    return pid if start_time(pid) == owner["started"] else None
+    started = start_time(pid)  # None: it is gone, whatever is known of when it began
+    return pid if started is not None and started == owner["started"] else None
 
 
 def stale_folders(prefix: str, parents: Iterable[str] = ()) -> Iterator[Path]:

@@ -76,7 +76,7 @@ class ServiceFile:
     """The file at `path`; commands run in its folder. InputError names file, line, value and remedy."""
 
     def __init__(self, path: Path | str) -> None:
-        file = TomlFile.read(path, "give http://HOST:PORT, or a file that describes your service")
+        file = TomlFile.read(path, "http://HOST:PORT, or a file that describes your service")
         self.path = Path(path).resolve()
         self.table = file.checked(ServiceTable)
         self.commands = self.table.commands()

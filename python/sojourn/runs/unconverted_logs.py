@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class UnconvertedLogs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._host: tuple[pl.DataFrame, dict[str, Any]] | None = None
+        self._host_file: tuple[int, int] | None = None  # what it became
 
     def names(self) -> list[str]:
         """Of the records that are there as logs; one that was cut off before its header holds none."""
@@ -45,8 +47,10 @@ class UnconvertedLogs:
         yield from log_parts(log, wanted, lambda schema: check_log(schema, name, log))
 
     def kept(self, name: str) -> pl.DataFrame | None:
-        """What was read of it and is still there."""
-        return self._host[0] if self._host and name == "host" else None
+        """What was read of it, as long as its Parquet file is as it was written: others add samples of their own to that."""
+        if name != "host" or self._host is None or self._host_file != _state(self._folder / "host.parquet"):
+            return None
+        return self._host[0]
 
     def convert(self, name: str) -> dict[str, Any]:
         """Makes Parquet of it in its place; its `meta`."""
@@ -54,6 +58,7 @@ class UnconvertedLogs:
         if name == "host":
             frame, meta = self._samples()
             write_parquet(frame, path)
+            self._host_file = _state(path)
             if frame.height > MOST_KEPT:
                 self._host = None
         else:
@@ -65,3 +70,11 @@ class UnconvertedLogs:
         if self._host is None:
             self._host = read_samples(self._folder / LOGS["host"])
         return self._host
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """When a file was written, ns, and its size; None where there is none."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size
+    return None

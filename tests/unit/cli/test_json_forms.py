@@ -95,9 +95,14 @@ def printed(place: Path, verb: str, patch: pytest.MonkeyPatch) -> dict[str, Any]
 
     patch.setattr(sj.capacity, "capacity", lambda *_args, **_more: result())
     patch.setattr("sojourn.measure.measure", measured)
-    patch.setattr("sojourn.lab.guest_probe.probe_guests", lambda: iter([GuestFound("tcg", True, "boots in 3.0 s")]))
+    patch.setattr(
+        "sojourn.lab.guest_probe.probe_guests",
+        lambda *_args, **_more: iter([GuestFound("tcg", True, "boots in 3.0 s")]),
+    )
     patch.setattr("sojourn.trial.trial", lambda *_args, **_more: TRIED)
-    answer: dict[str, Any] = json.loads(sojourn(*lines(place)[verb], "--json").stdout, parse_constant=pytest.fail)
+    done = sojourn(*lines(place)[verb], "--json")
+    assert done.stdout, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout, parse_constant=pytest.fail)
     return answer
 
 

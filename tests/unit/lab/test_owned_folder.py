@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,16 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path, monkeypatch: pyte
     with owned_folder(PREFIX) as made:
         assert made.is_dir() and not left.exists() and mine.is_dir() and stranger.is_dir()
     assert not made.exists()
+
+
+def test_an_owner_whose_start_was_not_known_is_gone_if_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = make_owned_folder(PREFIX)
+    (left / "owner.json").write_text(json.dumps({"pid": ended.pid, "started": None}))
+    assert list(stale_folders(PREFIX)) == [left]
 
 
 def test_lab_clean_removes_the_folders_of_killed_guests(

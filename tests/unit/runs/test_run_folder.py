@@ -79,6 +79,20 @@ def test_reading_a_run_that_was_cut_off_writes_nothing(tmp_path: Path) -> None:
     assert precious.read_text() == "kept"
 
 
+def test_samples_that_are_added_to_the_file_are_seen(tmp_path: Path) -> None:
+    """By the folder that wrote it, which has its own in memory, too."""
+    cut_off_run(tmp_path / "run")
+    log(tmp_path / "run" / "requests.rec", rows=5)
+    samples(tmp_path / "run" / "host.ndjson")
+    folder = RunFolder.open(tmp_path / "run")
+    folder.complete()
+    host = folder.frame("host")
+    assert host is not None
+    write_parquet(pl.concat([host, host.with_columns(source=pl.lit("another"))]), tmp_path / "run" / "host.parquet")
+    found = folder.frame("host")
+    assert found is not None and found["source"].to_list().count("another") == host.height
+
+
 def test_a_run_folder_is_its_user_s_alone(tmp_path: Path) -> None:
     path = RunFolder.create(tmp_path / "new/run", {}).path
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
