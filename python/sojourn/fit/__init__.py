@@ -11,7 +11,7 @@ predict_model       its rows, with intervals                           validate_
 capacity_ratio      between two configurations                         parameter_estimate         a value with its interval
 model_averaging     several models in one prediction                   model_weights              the weight of each
 rival_models        models of a user's own, averaged                   model_selection            candidate_models, tried one by one
-mix_demands         demands by class and resource from mixes           cpu_time_regression    a CPU time as a sum of parts
+mix_demands         demands by class and resource from mixes           cpu_time_regression        a CPU time as a sum of parts
 trace_visits        visits from traces                                 measured_range         whether a configuration is inside
 common_start        runs that begin with all customers at once         searches_in_step           several starts, one call for all
 estimate_spread     how uncertain unknowns are                         errors_within_runs         what errors of one run share
@@ -21,7 +21,8 @@ assumed_values      what is assumed where two unknowns are not separate response
 time_at_rest        CPU time that falls towards saturation             run_contents               what a run folder says beside means
 observed_time       when windows are of, and whether a fit is stale    left_out_errors            of rivals, in one unit
 left_out_variance   that unit: what a foretold number is off by        sampling_error             of a mean, by a model
-window_errors       how much windows of one service differ     cpu_limit                  whether CPU time limits for sure
+window_errors       how much windows of one service differ             cpu_limit                  whether CPU time limits for sure
+neighbour_spread    what runs differ by beside what is smooth          chosen_model               the answer of `auto`; is it good?
 """
 
 from sojourn.fit.assumed_values import fit_assuming

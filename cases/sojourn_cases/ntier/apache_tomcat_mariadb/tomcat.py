@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE / "board"
 STATEMENTS = HERE / "statements.sql"
 # Serial collections: the same on one core and on two, where the machine would else choose by their number. The first compiler alone
-# (C1): with the second one, the CPU time of a page falls for 20 000 requests (docs/decisions/0051).
+# (C1): with the second one, the CPU time of a page still falls after 14 000 requests (docs/decisions/0051).
 JVM = (
     "-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.awt.headless=true",
     "-Duser.timezone=UTC",
