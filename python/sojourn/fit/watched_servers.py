@@ -16,5 +16,5 @@ def watched_servers(model: ModelData) -> dict[str, int]:
         elif isinstance(s, Multicore):
             found[s.name] = s.cores
             found |= {f"{s.name}.{part}": cores for part, cores in s.parts.items() if cores}
-    found |= {f"{name}.guest": found[name] for group in model.shared_cores for name in group.stations}
+    found |= {row: found[name] for group in model.shared_cores for name, row in group.guests.items()}
     return found

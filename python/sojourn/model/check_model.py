@@ -61,7 +61,7 @@ def check(model: ModelData, network: Callable[[], Network]) -> None:
 def _of_runs(model: ModelData, stations: Collection[str]) -> None:
     """Factors and what was watched: texts, and paths that lead somewhere, whether or not any run has the factor."""
     hosts = [s for s in model.stations if isinstance(s, Multicore)]
-    guests = [f"{name}.guest" for group in model.shared_cores for name in group.stations]
+    guests = [row for group in model.shared_cores for row in group.guests.values()]
     watched = [*stations, *(f"{s.name}.{part}" for s in hosts for part in s.parts), *guests]
     for part in ("factors", "observed"):
         table = getattr(model, part)

@@ -163,6 +163,11 @@ class SharedCores:
     def __post_init__(self) -> None:
         freeze(self)
 
+    @property
+    def guests(self) -> dict[str, str]:
+        """Station → where the account of its guest stands in Metrics."""
+        return {name: f"{name}.guest" for name in self.stations}
+
 
 @former_field(reference="reference_station")
 @dataclass(frozen=True)

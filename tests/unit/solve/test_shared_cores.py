@@ -9,7 +9,8 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MethodRefused, ModelError
-from sojourn.solve.special.shared_core_chain import fair_shares
+from sojourn.solve.special import shared_cores
+from sojourn.solve.special.shared_core_chain import chain_bytes, fair_shares
 
 FRONT_S, DATABASE_S, THINK_S = 0.03, 0.05, 0.2
 
@@ -157,3 +158,32 @@ def test_other_methods_refuse_it_and_so_does_the_simulator() -> None:
 def test_a_file_says_what_the_model_says() -> None:
     model = _model(3, "weights = [1.0, 2.0]\noverhead = 0.1")
     assert sj.Model.parse(model.to_toml()) == model
+
+
+def test_a_sweep_may_have_cores_together_and_apart() -> None:
+    told = sj.sweep(_model(9), {"shared_cores.host.together": [0, 1]}, "shared-cores").frame
+    each = told.filter((told["metric"] == "throughput") & (told["station"] == "") & (told["class"] == ""))["value"].to_list()
+    alone = [
+        sj.solve(_model(9, f"together = {together}"), method="shared-cores").value("throughput") for together in (0, 1)
+    ]
+    assert each == pytest.approx(alone, rel=1e-9)
+
+
+@pytest.mark.parametrize(("together", "background"), [(1, 0.5), (0, 0.9)])
+def test_guests_that_use_all_of_their_cores_at_rest_are_refused(together: int, background: float) -> None:
+    """(1 + h) b: 1.2 (0.5 + 0.5) of one core together, and 1.2 0.9 of one core each."""
+    model = _model(3, f"overhead = 0.2\ntogether = {together}", f"background = {background}")
+    with pytest.raises(MethodRefused, match=r"shared_cores\.host use all of its cores"):
+        sj.solve(model, method="shared-cores")
+
+
+def test_memory_is_that_of_all_levels() -> None:
+    """Two stations have 1, 2 and 3 states with 0, 1 and 2 customers: 1 2 + 2 3 numbers that lead upwards, and five matrices of 3 x 3."""
+    assert chain_bytes(2, 2) == 8 * (2 + 6 + 5 * 9)
+
+
+def test_points_that_do_not_fit_into_memory_at_once_are_solved_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = {"demands_s.front.user": [0.01, 0.02, 0.03], "classes.user.population": [2, 5]}
+    whole = sj.sweep(_model(), paths, "shared-cores").frame
+    monkeypatch.setattr(shared_cores, "PIECE_BYTES", 1.0)
+    assert sj.sweep(_model(), paths, "shared-cores").frame.equals(whole)

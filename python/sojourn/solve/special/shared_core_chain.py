@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,11 @@ class ChainPoints:
 
 @dataclass(frozen=True)
 class ChainMeans:
-    """`throughput` P, passes a second; P x K: `present`, `runnable` servers (at work or waiting for a core), `served` (cores in use)."""
+    """`throughput` P, passes a second; P x K: `present`, `runnable` servers (at work or waiting for a core)."""
 
     throughput: Array
     present: Array
     runnable: Array
-    served: Array
 
 
 def fair_shares(wanted: Array, weights: Sequence[float], cores: Array) -> Array:
@@ -88,12 +87,18 @@ def _compositions(total: int, parts: int) -> Whole:
     return np.asarray(np.diff(edges, axis=1) - 1)
 
 
-def largest_level(stations: int, customers: int) -> float:
-    """States of the largest level, which is what a solution costs."""
+def level_size(stations: int, customers: int) -> float:
+    """How many states have so many customers at the stations; the largest level is what a solution costs."""
     found = 1.0
     for i in range(1, stations):
         found *= (customers + i) / i
     return found
+
+
+def chain_bytes(stations: int, customers: int) -> float:
+    """Memory of a solution of one point: what leads from each level to the next, which is kept, and the matrices of the largest level."""
+    sizes = [level_size(stations, level) for level in range(customers + 1)]
+    return 8 * (sum(below * above for below, above in pairwise(sizes)) + 5 * sizes[-1] ** 2)
 
 
 def solved(points: ChainPoints) -> ChainMeans:
@@ -194,19 +199,17 @@ def _means(
     count, stations = points.rates.shape
     law = np.ones((count, 1))  # of level 0, then of each level by the one below, scaled where it grows
     whole, passes = law.sum(axis=1), np.zeros(count)
-    present, runnable, served = (np.zeros((count, stations)) for _ in range(3))
+    present, runnable = (np.zeros((count, stations)) for _ in range(2))
     for total, state in enumerate(levels):
         if total:
             law = (law[:, None, :] @ ups[total])[:, 0]
             whole = whole + law.sum(axis=1)
-        given, wanted = shared[total]
         passes += law.sum(axis=1) * points.think_per_s * (points.customers - total)
         present += law @ state
-        runnable += law @ wanted
-        served += np.einsum("ps,psk->pk", law, given)
+        runnable += law @ shared[total][1]
         big = law.sum(axis=1) > 1e100
         if big.any():
             by = np.where(big, 1e-100, 1.0)
             law, whole, passes = law * by[:, None], whole * by, passes * by
-            present, runnable, served = (x * by[:, None] for x in (present, runnable, served))
-    return ChainMeans(passes / whole, present / whole[:, None], runnable / whole[:, None], served / whole[:, None])
+            present, runnable = (x * by[:, None] for x in (present, runnable))
+    return ChainMeans(passes / whole, present / whole[:, None], runnable / whole[:, None])

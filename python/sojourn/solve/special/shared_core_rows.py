@@ -7,26 +7,25 @@ from typing import Any
 from sojourn.model.network_arrays import Array
 from sojourn.model.network_points import NetworkPoints
 
-PART = "guest"
 
-
-def rows(points: NetworkPoints, parts: dict[str, Array], passes: Array, demands: Array) -> list[dict[str, Any]]:
-    """Both of each guest's account and of the cores: all that is taken of them, and the hypervisor's part, as a share of the cores."""
+def rows(points: NetworkPoints, runnable: Array, passes: Array, demands: Array) -> list[dict[str, Any]]:
+    """Utilisations of P points: each guest's own account (`runnable`, P x K: its servers that could run), and of the cores all that is taken
+    of them, and the hypervisor's part. `passes`: P, in 1/s; `demands`: P x K, in s, longer by what background work leaves."""
     made: list[dict[str, Any]] = []
     servers, background = points.column("servers"), points.column("background")
     names = points.bases[0].stations
-    for label, busy in parts.items():
-        k = names.index(label.removesuffix(f".{PART}"))
-        made += [_row(label, p, float(value / servers[p, k])) for p, value in enumerate(busy)]
-    for number in range(len(points.bases[0].sharing)):
+    for number, first in enumerate(points.bases[0].sharing):
+        for station, row in first.guests.items():
+            k = names.index(station)
+            made += [_row(row, p, float(runnable[p, k] / servers[p, k])) for p in range(len(points))]
+        own = [names.index(station) for station in first.stations]
         for p in range(len(points)):
-            group = points.bases[points.which[p]].sharing[number]
-            own = [names.index(s) for s in group.stations]
+            shared = points.bases[points.which[p]].sharing[number]
             rest = background[p, own]
             taken = float((passes[p] * demands[p, own] * (1 - rest / servers[p, own]) + rest).sum())
-            cores = group.cores * (1 if group.together else len(own))
-            made.append(_row(group.name, p, taken * (1 + group.overhead) / cores))
-            made.append(_row(f"{group.name}.hypervisor", p, taken * group.overhead / cores))
+            cores = shared.cores * (1 if shared.together else len(own))
+            made.append(_row(shared.name, p, taken * (1 + shared.overhead) / cores))
+            made.append(_row(f"{shared.name}.hypervisor", p, taken * shared.overhead / cores))
     return made
 
 

@@ -21,12 +21,12 @@ servers. `STATION.guest` is the guest's own: its servers that could run, with a 
 is not told of stolen time. A guest that waits after it was woken counts that as idle: its own account lies between the two rows.
 
 Limits: one closed class that thinks, exponential service (only means count at a station that has its cores for itself); queues and
-delays; at most `MOST` states of a level. Exact where `overhead` is 0.
+delays; at most `MOST_STATES` states of a level. Exact where `overhead` is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,21 @@ from sojourn.model.distribution_registry import Exponential
 from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import NetworkPoints, as_points
 from sojourn.solve.closed import METHODS as CLOSED
+from sojourn.solve.load_dependent_times import LEAST_LEFT
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
-from sojourn.solve.special.shared_core_chain import ChainPoints, CoreGroup, largest_level, solved
-from sojourn.solve.special.shared_core_rows import PART, rows
+from sojourn.solve.special.shared_core_chain import ChainMeans, ChainPoints, CoreGroup, Whole, chain_bytes, level_size, solved
+from sojourn.solve.special.shared_core_rows import rows
 
-MOST = 1500.0  # states of a level: a matrix of that size is inverted for each number of customers
+MOST_STATES = 1500.0  # of a level: a matrix of that size is inverted for each number of customers
 CLOSE, ROUNDS = 1e-8, 100  # of the throughput, where the hypervisor's part is found
-DEAR = 3e-10  # seconds for a product of two numbers
+PRODUCT_S = 3e-10  # for a product of two numbers
+PIECE_BYTES = 5e8  # of points that are solved at once
 PLAIN = ("mva", "convolution")  # for queues that have their cores for themselves
+MESSAGE = (
+    "`utilisation` of a station is the host's account of it; STATION.guest is what its guest can see at most: it could run, with a core "
+    "or waiting for one"
+)
 
 
 def refuses(network: Network) -> str | None:
@@ -60,23 +66,29 @@ def refuses(network: Network) -> str | None:
         return f"a station is of kind `{other}`: this method takes queues and delays"
     if np.isfinite(network.capacity).any():
         return "a station has a capacity"
+    if full := next((shared.name for shared, names in _sharing(network) if _full_at_rest(network, shared, names)), None):
+        return f"the stations of shared_cores.{full} use all of its cores without customers (`background`)"
     if _alone(network):
-        return next((reason for reason in [_plain_refusal(network)] if reason), None)
+        return _plain_refusal(network)
     if not all(isinstance(law, Exponential) for (law,) in network.service if law is not None and law.first > 0):
         return "the times of a station are not exponential"
     if not isinstance(network.think[0], Exponential):
         return "the think time is not exponential"
-    states = largest_level(len(network.stations), int(network.population[0]))
-    if states > MOST:
-        return (
-            f"a level of its chain has {states:.3g} states, which is more than {MOST:g}: take fewer users or stations"
-        )
+    states = level_size(len(network.stations), int(network.population[0]))
+    if states > MOST_STATES:
+        return f"a level of its chain has {states:.3g} states, more than {MOST_STATES:g}: take fewer users or stations"
     return None
 
 
 def _alone(network: Network) -> bool:
     """Whether every station has its cores for itself."""
     return all(not group.together for group in network.sharing)
+
+
+def _full_at_rest(network: Network, shared: SharedCores, names: Sequence[str]) -> bool:
+    """Whether `background` and what the hypervisor takes beside it leave nothing of the cores."""
+    at_rest = sum(network.background[network.stations.index(name)] for name in names)
+    return bool((1 + shared.overhead) * at_rest >= shared.cores)
 
 
 def _plain(network: Network) -> Network:
@@ -95,31 +107,32 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     shape = (len(points), len(points.bases[0].stations))
     passes, present, guests = np.zeros(shape[0]), np.zeros(shape), np.zeros(shape)
     shapes = [_shape(base) for base in points.bases]
-    numbers = np.array([shapes.index(shape) for shape in shapes])[points.which]
+    numbers = np.array([shapes.index(one) for one in shapes])[points.which]
     for number in np.unique(numbers):
-        own = np.flatnonzero(numbers == number)
-        some, base = points.take(own), points.bases[number]
-        found = _of_alone(some, base, wanted) if _alone(base) else _of_shared(some, base)
-        passes[own], present[own], guests[own] = found
+        base = points.bases[number]
+        for own in _pieces(np.flatnonzero(numbers == number), _memory_bytes(base)):
+            some = points.take(own)
+            found = _of_alone(some, base, wanted) if _alone(base) else _of_shared(some, base)
+            passes[own], present[own], guests[own] = found
     servers = points.column("servers").astype(float)
     demands = points.column("demands_s")[:, :, 0]  # longer by what background work leaves
     delay = np.array([kind == "delay" for kind in points.bases[0].kind])
     busy = np.where(delay, np.nan, passes[:, None] * demands / servers)
     names = points.bases[0].stations
-    own_names = [name for group in points.bases[0].sharing for name in group.stations]
-    parts = {f"{name}.{PART}": guests[:, names.index(name)] for name in own_names}
+    rows_of = {name: row for shared in points.bases[0].sharing for name, row in shared.guests.items()}
+    parts = {row: guests[:, names.index(name)] for name, row in rows_of.items()}
     rough = [any(group.overhead for group in base.sharing) for base in points.bases]
     status = ["approximate" if rough[base] else "ok" for base in points.which] if any(rough) else []
     return Solution(
         passes[:, None], present[:, :, None], busy[:, :, None], status, busy_of=parts, message=MESSAGE,
-        more=rows(points, parts, passes, demands) if wanted.further else [],
+        more=rows(points, guests, passes, demands) if wanted.further else [],
     )  # fmt: skip
 
 
-MESSAGE = (
-    "`utilisation` of a station is the host's account of it; STATION.guest is what its guest can see at most: it could run, with a core "
-    "or waiting for one"
-)
+def _pieces(own: Whole, bytes_each: float) -> list[Whole]:
+    """Points in pieces that are solved at once."""
+    count = max(1, int(PIECE_BYTES / max(bytes_each, 1.0)))
+    return [own[k : k + count] for k in range(0, len(own), count)]
 
 
 def _shape(base: Network) -> tuple[Any, ...]:
@@ -128,30 +141,34 @@ def _shape(base: Network) -> tuple[Any, ...]:
     return int(base.population[0]), base.servers.tobytes(), base.visits.tobytes(), groups
 
 
-def _numbers(points: NetworkPoints) -> tuple[Array, Array]:
+def _core_numbers(points: NetworkPoints) -> tuple[Array, Array]:
     """`cores` and `overhead` of each of `_groups`, P x groups."""
-    each = [[(g.cores, g.overhead) for g in _cores_of(base)] for base in points.bases]
-    found = np.array(each, float)[points.which]
+    asked, which = np.unique(points.which, return_inverse=True)  # other bases may have other groups
+    each = [[(shared.cores, shared.overhead) for shared, _ in _sharing(points.bases[k])] for k in asked]
+    found = np.array(each, float)[which]
     return found[:, :, 0], found[:, :, 1]
 
 
 def _groups(base: Network) -> tuple[CoreGroup, ...]:
     place = {name: k for k, name in enumerate(base.stations)}
     return tuple(
-        CoreGroup((place[name],), (1.0,)) if not g.together else
-        CoreGroup(tuple(place[s] for s in g.stations), g.weights or (1.0,) * len(g.stations))
-        for g in base.sharing for name in (g.stations if not g.together else g.stations[:1])
+        CoreGroup(tuple(place[name] for name in names), shared.weights if shared.together and shared.weights else (1.0,) * len(names))
+        for shared, names in _sharing(base)
     )  # fmt: skip
 
 
-def _cores_of(base: Network) -> list[SharedCores]:
-    """The one that each of `_groups` is made of."""
-    return [g for g in base.sharing for _ in (g.stations if not g.together else g.stations[:1])]
+def _sharing(base: Network) -> list[tuple[SharedCores, tuple[str, ...]]]:
+    """Stations that are on the same cores, with what is said of these: where they are not together, each is by itself."""
+    return [
+        (shared, names)
+        for shared in base.sharing
+        for names in ([shared.stations] if shared.together else [(name,) for name in shared.stations])
+    ]
 
 
 def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Array]:
     """By the chain: throughput P, present and runnable servers P x K."""
-    groups, (most, overhead) = _groups(base), _numbers(points)
+    groups, (most, overhead) = _groups(base), _core_numbers(points)
     demands = points.column("demands_s")[:, :, 0]
     background = points.column("background")
     left_of = 1 - background / points.column("servers")
@@ -162,8 +179,10 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
     servers = np.where([kind == "delay" for kind in base.kind], customers, base.servers)
     rates = np.divide(1.0, service, out=np.full_like(service, 1e12), where=service > 0)
     think = 1 / points.column("think_s")[:, 0]
+    at_rest = np.stack([background[:, list(g.stations)].sum(axis=1) for g in groups], axis=1)
 
-    def at(left: Array) -> Any:
+    def at(left: Array) -> ChainMeans:
+        left = np.maximum(left, LEAST_LEFT * most)
         return solved(ChainPoints(customers, rates, np.asarray(servers, np.int64), route, think, groups, left))
 
     def given(passes: Array) -> Array:
@@ -173,15 +192,17 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
             np.maximum(most - (1 + overhead) * at_rest - overhead * taken, most / (1 + overhead) - at_rest)
         )
 
-    at_rest = np.stack([background[:, list(g.stations)].sum(axis=1) for g in groups], axis=1)
     found = at(most - (1 + overhead) * at_rest)
     if overhead.any():
         found = _settled(at, given, found, 1 + float(overhead.max()))
     return found.throughput, found.present, _with_rest(found.runnable, background, np.asarray(servers, float))
 
 
-def _settled(at: Any, given: Any, found: Any, step: float) -> Any:
-    """The fixed point in the throughput: what it leaves of the cores allows it. On full cores one step of 1/`step` ends there."""
+def _settled(
+    at: Callable[[Array], ChainMeans], given: Callable[[Array], Array], found: ChainMeans, step: float
+) -> ChainMeans:
+    """The fixed point in the throughput: `given` says what cores it leaves, and `at` what throughput these allow; `found` is a first answer.
+    On full cores one step of 1/`step` ends there."""
     now = found.throughput
     before = gap = np.full_like(now, np.nan)
     for _ in range(ROUNDS):
@@ -202,7 +223,7 @@ def _of_alone(points: NetworkPoints, base: Network, wanted: RequestedOutputs) ->
     shape = len(points), len(base.stations)
     overhead, cores = np.zeros(shape), np.full(shape, np.inf)
     own_of = [group.stations[0] for group in _groups(base)]
-    cores[:, own_of], overhead[:, own_of] = _numbers(points)
+    cores[:, own_of], overhead[:, own_of] = _core_numbers(points)
     servers = points.column("servers").astype(float)
     method = next(m for m in CLOSED if m.name in PLAIN and m.refuses(_plain(base)) is None)
     service, demands = points.column("service_s"), points.column("demands_s")[:, :, 0]
@@ -213,11 +234,11 @@ def _of_alone(points: NetworkPoints, base: Network, wanted: RequestedOutputs) ->
     service = service * (own / servers)[:, :, None]
     demands = demands * own / servers
 
-    def at(left: Array) -> Any:
-        longer = servers / np.minimum(left, own)
+    def at(left: Array) -> ChainMeans:
+        longer = servers / np.minimum(np.maximum(left, LEAST_LEFT * cores), own)
         answer = method.run(plain.altered(service_s=service * longer[:, :, None]), quiet)
         runnable = answer.throughput[:, :1] * demands * longer
-        return _Means(answer.throughput[:, 0], answer.queue_length[:, :, 0], runnable)
+        return ChainMeans(answer.throughput[:, 0], answer.queue_length[:, :, 0], runnable)
 
     def given(passes: Array) -> Array:
         taken = demands * passes[:, None]
@@ -235,11 +256,6 @@ def _with_rest(runnable: Array, background: Array, servers: Array) -> Array:
     return np.asarray(runnable + background * np.maximum(1 - runnable / servers, 0.0))
 
 
-class _Means:
-    def __init__(self, throughput: Array, present: Array, runnable: Array) -> None:
-        self.throughput, self.present, self.runnable = throughput, present, runnable
-
-
 def _route(base: Network) -> Array:
     size = len(base.stations) + 1
     found = np.zeros((size, size))
@@ -255,8 +271,12 @@ def _cost_s(network: Network) -> float:
         return 1e-3
     rounds = 8 if any(g.overhead for g in network.sharing) else 1
     stations = len(network.stations)
-    work = sum(largest_level(stations, level) ** 3 for level in range(customers + 1))
-    return rounds * (3e-4 * customers + DEAR * 4 * work)
+    work = sum(level_size(stations, level) ** 3 for level in range(customers + 1))
+    return rounds * (3e-4 * customers + PRODUCT_S * 4 * work)
+
+
+def _memory_bytes(network: Network) -> float:
+    return 0.0 if _alone(network) else chain_bytes(len(network.stations), int(network.population[0]))
 
 
 METHOD = Method(
@@ -271,8 +291,6 @@ METHOD = Method(
     refuses=refuses,
     run=run,
     cost_s=_cost_s,
-    memory_bytes=lambda n: (
-        40 * largest_level(len(n.stations), int(n.population[0])) ** 2 if len(n.classes) == 1 else 0.0
-    ),
+    memory_bytes=_memory_bytes,
     reads=("sharing",),
 )
