@@ -1,1 +1,1 @@
-"""What more than one case needs: memcached, and a private PostgreSQL."""
+"""What more than one case needs: memcached, a private PostgreSQL, hosts in namespaces, and the kernel and disks of guests."""

@@ -34,8 +34,9 @@ from sojourn.runs import MeasuredResource, RunFolder, add_resources, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board_options import OWN_STACK, BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores
+from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores
 from sojourn_cases.ntier.own_stack import OwnStack
+from sojourn_cases.ntier.site_hosts import LOOPBACK
 from sojourn_cases.ntier.site_stack import OpenStack, SiteStack
 from sojourn_cases.ntier.tier_demands import BACKGROUND, CORES, background_cores
 
@@ -166,7 +167,7 @@ class BulletinSession:
     def conditions(self, point: Point) -> dict[str, Any]:
         said = {"system": self.system.options.model_dump()}
         conditions = said | self.software.described
-        urls = [f"http://{HOST}/"] * int(point.factors.get("web_servers", 1))
+        urls = [f"http://{LOOPBACK}/"] * int(point.factors.get("web_servers", 1))
         return {"load": self._load(point, urls, 0), "machine": machine(), "conditions": conditions}
 
     def run(self, point: Point, out: Path, seed: int) -> RunFolder:

@@ -14,8 +14,6 @@ from sojourn.runs import MeasuredResource, group_name
 from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.ntier.site_hosts import SiteHosts
 
-HOST = "127.0.0.1"
-
 
 @dataclass(frozen=True)
 class TierCores:

@@ -44,9 +44,8 @@ class GuestTiers:
     guests: dict[str, GuestWorker]
     cpus: int
     port: int | None = None
-    at_rest: dict[str, float] = field(
-        default_factory=dict
-    )  # by guest, what its virtual CPUs ran without users, a share of their time
+    # by guest, what its virtual CPUs ran without users, a share of their time
+    at_rest: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     @contextmanager

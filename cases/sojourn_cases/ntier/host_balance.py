@@ -15,7 +15,8 @@ from sojourn.report import Cell, Figure, Section, Series, Table
 from sojourn.runs import MeasuredResource, RunFolder, busy_per_s
 from sojourn.study import Analysis
 from sojourn.units import percent, quantity
-from sojourn_cases.ntier.own_stack import APPLICATION, NGINX
+from sojourn_cases.ntier.own_stack import NGINX
+from sojourn_cases.ntier.site_hosts import APPLICATION
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings

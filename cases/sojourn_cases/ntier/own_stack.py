@@ -16,14 +16,14 @@ from sojourn_cases.common.postgres import Postgres
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores, numbered
+from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores, numbered
 from sojourn_cases.ntier.bulletin_cluster import BulletinCluster, BulletinDatabase, bulletin_cluster
 from sojourn_cases.ntier.bulletin_database import TableSizes
 from sojourn_cases.ntier.bulletin_server import BulletinOptions, BulletinService
 from sojourn_cases.ntier.nginx import Nginx, nginx_program
-from sojourn_cases.ntier.site_hosts import WEB, SiteHosts, site_hosts
+from sojourn_cases.ntier.site_hosts import APPLICATION, DATABASE, LOOPBACK, WEB, SiteHosts, site_hosts
 
-NGINX, APPLICATION, DATABASE = "nginx", "application", "database"
+NGINX = "nginx"
 WEB_PORT = 8080  # of nginx on a host of its own
 
 
@@ -84,7 +84,7 @@ class OwnTiers(SiteTiers):
             self._server.begin()
         for k, part in enumerate(numbered(NGINX, int(factors.get("web_servers", 1))), 1):
             host, group = f"{WEB}{k}", self._groups.path(part)
-            port = WEB_PORT if self.hosts.network else free_port(HOST)
+            port = WEB_PORT if self.hosts.network else free_port(LOOPBACK)
             nginx = Nginx(
                 f"{self.hosts.address(host)}:{port}", [one.address for one in services], workers=int(factors["nginx_workers"]),
                 cores=self._cores.tiers[NGINX], cgroup=group, network=self.hosts.path(host),

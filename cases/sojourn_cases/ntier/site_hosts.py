@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import LabError, PermissionLacking
-from sojourn.lab import CLIENT, CleanupRegistry, CpuShareCgroup, EmulatedNetwork, clean_stale
+from sojourn.lab import CLIENT, CleanupRegistry, CpuShareCgroup, EmulatedNetwork
+from sojourn_cases.common.namespace_hosts import namespace_registry
 from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
 
 LOOPBACK = "127.0.0.1"
+PLACE, INSTEAD = "[system] hosts = 'namespaces'", "or set hosts = 'loopback' and leave host_cores out"
 WEB, APPLICATION, DATABASE = "web", "application", "database"
 
 
@@ -84,16 +82,5 @@ def site_hosts(options: BulletinSystemOptions) -> Iterator[SiteHosts]:
     if options.hosts == "loopback":
         yield SiteHosts()
         return
-    where, remedy = "[system] hosts = 'namespaces'", "or set hosts = 'loopback' and leave host_cores out"
-    if os.geteuid():
-        raise PermissionLacking("not root", where, f"run as root, {remedy}")
-    for program, package in (("ip", "iproute2"), ("nsenter", "util-linux")):
-        if not shutil.which(program):
-            raise LabError(f"{program}: no such command", where, f"install the package {package}, {remedy}")
-    clean_stale()
-    token = secrets.token_hex(3)
-    registry = CleanupRegistry(token)
-    try:
+    with namespace_registry(PLACE, INSTEAD, {"ip": "iproute2", "nsenter": "util-linux"}) as (registry, token):
         yield SiteHosts(EmulatedNetwork(registry, token, names(options)), options.host_cores, registry, token)
-    finally:
-        registry.close()

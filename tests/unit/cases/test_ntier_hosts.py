@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -37,7 +38,7 @@ def test_servers_are_factors_as_far_as_there_are_hosts() -> None:
 def test_a_share_of_the_cores_needs_hosts_and_hosts_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValidationError, match="set hosts = 'namespaces'"):
         BulletinSystemOptions(host_cores=0.2)
-    monkeypatch.setattr(site_hosts.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(PermissionLacking, match="run as root, or set hosts = 'loopback'"), site_hosts.site_hosts(HOSTS):
         pass
 

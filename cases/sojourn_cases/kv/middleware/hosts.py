@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +10,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sojourn.errors import LabError, PermissionLacking
 from sojourn.lab import (
     LEAST_BIT_PER_S,
     LEAST_CORE_SHARE,
@@ -24,13 +20,14 @@ from sojourn.lab import (
     CleanupRegistry,
     CpuShareCgroup,
     EmulatedNetwork,
-    clean_stale,
 )
+from sojourn_cases.common.namespace_hosts import namespace_registry
 from sojourn_cases.kv.middleware.host_counters import sent_bytes
 
 CLIENT = "client"
 PORT = 11211
 SENT = "sent_bytes"
+PLACE, INSTEAD = "system.hosts = 'namespaces'", "or set hosts = 'loopback' and leave its limits out"
 KINDS = (CLIENT, "server", "proxy")  # how the names of hosts begin
 Meters = dict[tuple[str, str], Callable[[], float]]  # (host, item) → a counter
 
@@ -133,14 +130,8 @@ def open_hosts(options: HostOptions, servers: int, proxies: int, clients: int = 
     if options.hosts == "loopback":
         yield Hosts(options)
         return
-    _can()
-    clean_stale()
-    token = secrets.token_hex(3)
-    registry = CleanupRegistry(token)
-    try:
+    with namespace_registry(PLACE, INSTEAD, {"ip": "iproute2"}) as (registry, token):
         yield _made(options, registry, token, servers, proxies, clients)
-    finally:
-        registry.close()
 
 
 def _made(
@@ -168,11 +159,3 @@ def _made(
 def client_names(number: int) -> list[str]:
     """Of so many client hosts."""
     return [CLIENT, *(f"{CLIENT}{k}" for k in range(2, number + 1))]
-
-
-def _can() -> None:
-    where, remedy = "system.hosts = 'namespaces'", "or set hosts = 'loopback' and leave its limits out"
-    if os.geteuid():
-        raise PermissionLacking("not root", where, f"run as root, {remedy}")
-    if not shutil.which("ip"):
-        raise LabError("ip: no such command", where, f"install the package iproute2, {remedy}")

@@ -169,9 +169,9 @@ class KvSession:
             kind: tuple(pid for name, pid in pids.items() if name.startswith(kind)) for kind in ("server", "middleware")
         }
         own = {core for cores in service.affinity.proxies for core in cores} if service.affinity else set()
-        share = self.hosts.options.server_cores or 1.0
+        share, clients_share = self.hosts.options.server_cores or 1.0, self.hosts.options.client_cores
         found = {
-            "client": MeasuredResource(len(generators) * (self.hosts.options.client_cores or 1.0 / len(generators)), tuple(generators)),
+            "client": MeasuredResource(len(generators) * clients_share if clients_share else 1.0, tuple(generators)),
             "servers": MeasuredResource(len(of["server"]) * share, of["server"]),
         }  # fmt: skip
         if of["middleware"]:

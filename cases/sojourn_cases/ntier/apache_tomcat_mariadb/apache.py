@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import time
-import urllib.request
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 from sojourn.errors import InputError, ServiceError
 from sojourn.lab import last_lines
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, write_private
+from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
 from sojourn_cases.ntier.nginx import ADDRESS
 
 PREFIX = "sojourn-apache-"
@@ -189,8 +188,7 @@ class Apache:
 
     def _accesses(self) -> int:
         """Requests of clients since its start."""
-        with urllib.request.urlopen(f"http://{self._status}/server-status?auto", timeout=5) as answer:
-            said = answer.read().decode(errors="replace")
+        said = said_at(f"http://{self._status}/server-status?auto").decode(errors="replace")
         found = re.search(r"^Total Accesses: (\d+)", said, re.MULTILINE)
         if not found:
             raise ServiceError(repr(said[:80]), "apache, mod_status", "check that this Apache has that module")

@@ -20,12 +20,13 @@ from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import stack_progr
 from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import own_folder
 from sojourn_cases.ntier.apache_tomcat_mariadb.tomcat import PREFIX, Tomcat, TomcatOptions, compiled_servlet
 from sojourn_cases.ntier.apache_tomcat_mariadb.warm_up import warm_up
-from sojourn_cases.ntier.bulletin_board_options import BulletinSystemOptions
-from sojourn_cases.ntier.bulletin_board_tiers import HOST, SiteTiers, TierCores
+from sojourn_cases.ntier.bulletin_board_options import JAVA_STACK, BulletinSystemOptions
+from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores
 from sojourn_cases.ntier.bulletin_database import TableSizes
+from sojourn_cases.ntier.site_hosts import LOOPBACK
 
 APACHE, TOMCAT, MARIADB = "apache", "tomcat", "mariadb"
-PLACE = '[system] stack = "apache-tomcat-mariadb"'
+PLACE = f'[system] stack = "{JAVA_STACK}"'
 WARM_UP_REQUESTS, WARM_UP_S = 4000, 6.0
 
 
@@ -71,7 +72,7 @@ class JavaTiers(SiteTiers):
         cluster, replicas, sessions = stack.cluster, int(factors["replicas"]), int(factors["max_connections"])
         settings = {"innodb-flush-log-at-trx-commit": "1" if factors["synchronous_commit"] else "0"}
         database = MariaDbDatabase(
-            cluster, port=free_port(HOST), sessions=replicas * sessions, settings=settings | stack.options.database_settings,
+            cluster, port=free_port(LOOPBACK), sessions=replicas * sessions, settings=settings | stack.options.database_settings,
             cores=self._cores.tiers[MARIADB], cgroup=self._groups.path(MARIADB),
         )  # fmt: skip
         self._database = database
@@ -82,13 +83,13 @@ class JavaTiers(SiteTiers):
         )  # fmt: skip
         for k in range(1, replicas + 1):
             tomcat = Tomcat(
-                cluster.programs, stack.classes, own, HOST, free_port(HOST), cores=self._cores.tiers[TOMCAT],
+                cluster.programs, stack.classes, own, LOOPBACK, free_port(LOOPBACK), cores=self._cores.tiers[TOMCAT],
                 cgroup=self._groups.path(f"{TOMCAT}{k}"),
             )  # fmt: skip
             self._tomcats.append(tomcat)
             self._replicas.append(tomcat)
         apache = Apache(
-            cluster.programs, f"{HOST}:{free_port(HOST)}", f"{HOST}:{free_port(HOST)}", [one.address for one in self._tomcats],
+            cluster.programs, _free_address(), _free_address(), [one.address for one in self._tomcats],
             max_request_workers=int(factors["max_request_workers"]), keep_alive=bool(factors["keep_alive"]),
             cores=self._cores.tiers[APACHE],
             cgroup=self._groups.path(APACHE),
@@ -103,6 +104,10 @@ class JavaTiers(SiteTiers):
 
     def _replica_log(self, number: int) -> Path:
         return self._tomcats[number - 1].log
+
+
+def _free_address() -> str:
+    return f"{LOOPBACK}:{free_port(LOOPBACK)}"
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,18 @@ import os
 import shutil
 import signal
 import subprocess
+import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from sojourn.errors import ServiceError
 from sojourn.lab import in_group, make_owned_folder, stale_folders
 from sojourn_cases.common.postgres_folders import LONGEST, USUAL, enterable_parent
 from sojourn_cases.common.postgres_programs import as_user
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import nobody
+
+MOST_SAID_BYTES = 1 << 20  # of the account of a tier, which is a page at most
 
 
 def own_folder(prefix: str, parent: Path | None = None) -> Path:
@@ -38,6 +42,19 @@ def write_private(path: Path, text: str) -> None:
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
     give(path)
+
+
+def said_at(url: str, timeout_s: float = 5.0) -> bytes:
+    """What a tier answers at `url`.
+
+    Raises:
+        OSError: it is gone, has not begun, or answers with an error. ServiceError: it answers without an end.
+    """
+    with urllib.request.urlopen(url, timeout=timeout_s) as answer:
+        found: bytes = answer.read(MOST_SAID_BYTES + 1)
+    if len(found) > MOST_SAID_BYTES:
+        raise ServiceError(f"more than {MOST_SAID_BYTES} bytes", url, "see what answers at this port")
+    return found
 
 
 class TierProcess:

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from xml.sax.saxutils import quoteattr
 from sojourn.errors import ServiceError
 from sojourn.lab import last_lines
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import JAVA_VERSION, StackPrograms
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, write_private
+from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
 
 PREFIX = "sojourn-tomcat-"
 STARTED_S, ENDED_S = 60.0, 10.0
@@ -178,7 +177,7 @@ class Tomcat:
         assert self._process is not None
         deadline = time.monotonic() + STARTED_S
         while time.monotonic() < deadline and self._process.return_code is None:
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, ServiceError):
                 self.counted()
                 return
             time.sleep(0.05)
@@ -203,10 +202,9 @@ class Tomcat:
         """What the servlet did since its start.
 
         Raises:
-            OSError: it is gone, or has not begun.
+            OSError, ServiceError, ValueError: it is gone, has not begun, or what answers there is not it.
         """
-        with urllib.request.urlopen(f"http://{self.address}/{path}", timeout=5) as answer:
-            found: dict[str, Any] = json.load(answer)
+        found: dict[str, Any] = json.loads(said_at(f"http://{self.address}/{path}"))
         return found
 
     def begin(self) -> None:
@@ -216,7 +214,7 @@ class Tomcat:
     def stop(self) -> dict[str, Any]:
         """Ends it after the answers that are under way; what the servlet did. Nothing where it was gone."""
         found: dict[str, Any] = {}
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, ServiceError):
             found = {"kind": self.kind, **since(self.counted(), self._before)}
         if self._process:
             self._process.stop(ENDED_S)
