@@ -14,13 +14,13 @@ from sojourn.fit.left_out_errors import errors_left_out
 from sojourn.fit.model_evaluation import ModelEvaluator
 from sojourn.fit.model_weights import RankedModels
 from sojourn.fit.neighbour_spread import differences_between_runs
+from sojourn.stats.normal_law import MEDIAN_DEVIATION
 from sojourn.units import percent
 
 Array = NDArray[np.float64]
 NO_EXTRAPOLATION = "do not extrapolate"  # in each sentence of a fit that is not good
 FAR = 1.3  # rates of saturation whose ratio is more are far apart
-POOR = 0.15  # median error of response times left out, beyond which no model is called good, where runs do not differ by more
-MEDIAN = 0.6745  # of the absolute value of a normal variable, in standard deviations
+POOR = 0.15  # median error of response times left out, beyond which no model is called good; what runs differ by comes on top
 MOST_TOLD = 4  # models with their errors
 
 
@@ -42,7 +42,7 @@ class ChosenModel:
         """`chosen`: the fit of `found.chosen`, of as many draws as predictions take."""
         errors = errors_left_out(fits)
         factor, differ = differences_between_runs(fits[found.chosen])
-        good = float(np.median(np.abs(errors[found.chosen]))) <= float(np.hypot(POOR, MEDIAN * differ))
+        good = float(np.median(np.abs(errors[found.chosen]))) <= float(np.hypot(POOR, MEDIAN_DEVIATION * differ))
         best = found.averaged(chosen, fits)
         head, *each = _words(errors, found, good, {name for name, one in fits.items() if not one.could_hold_out})
         apart = _apart([model for _, model in best.weighted])

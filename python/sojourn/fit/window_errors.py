@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn.fit.observed_time import ObservedTime
+from sojourn.stats.normal_law import MEDIAN_DEVIATION
 from sojourn.units import percent
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ def excesses(off: Array, keys: Sequence[Key], unknowns: int) -> Array:
 def _excess(off: Array, unknowns: float) -> float:
     if len(off) < LEAST_WINDOWS:
         return 1.0
-    usual = max(float(np.median(np.abs(off))) / 0.6745, 1.0)
+    usual = max(float(np.median(np.abs(off))) / MEDIAN_DEVIATION, 1.0)
     kept = np.clip(off, -CLIP * usual, CLIP * usual)
     return max(float(np.sqrt((kept**2).sum() / max(len(off) - unknowns, 1.0))), 1.0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sojourn.errors import InputError
-from sojourn.load.load_options import OpenLoad, option
+from sojourn.load.load_options import RECORD_LIMIT, OpenLoad, option
 
 SCHEMES = ("file", "blk", "nbd", "nbd+unix", "nfs", "iscsi", "fc")
 # that have no client in here (docs/decisions/0028): what brings them
@@ -93,7 +93,7 @@ class BlockOptions(OpenLoad):
         None, "nbd: the file behind the server, to see whether it was cached", "--backing-file", Path, panel=BLOCK
     )
     ticks_read: bool = True
-    record_limit: int = 2_000_000
+    record_limit: int = RECORD_LIMIT
     core: int | None = None
     start_at_s: float | None = None
 

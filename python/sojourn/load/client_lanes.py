@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.load.load_options import MOST_USERS, ClosedLoad, SlackLoad, option
+from sojourn.load.load_options import MOST_USERS, RECORD_LIMIT, ClosedLoad, SlackLoad, option
 
 MOST_THREADS = 255
 USUAL_CLIENTS = 16
@@ -18,7 +18,7 @@ class ClientsLoad(SlackLoad, ClosedLoad):
     """A load of clients with a connection each, over `threads`; thread k is pinned to core k of `cores`, in turn."""
 
     threads: int = option(1, "threads of the generator", "--generator-threads", int, shown="1")
-    record_limit: int = 2_000_000
+    record_limit: int = RECORD_LIMIT
     cores: list[int] | None = None
 
     def lanes(self, urls: list[str], number: int | None, place: str) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from sojourn.units import duration_s, number
 _TEXT = "option"  # key of the metadata of a field
 MOST_PER_S = 1e7
 MOST_USERS = 1_000_000
+RECORD_LIMIT = 2_000_000  # rows of a run; of more requests every second, fourth … is kept
 ARRIVALS = ("poisson", "stratified", "constant")
 MOST_SLACK_S = 0.1  # more would hide how a service takes requests that follow each other closely
 

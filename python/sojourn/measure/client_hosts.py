@@ -20,6 +20,7 @@ import polars as pl
 from sojourn import _native
 from sojourn.errors import InputError, SojournError
 from sojourn.lab.worker_process import Event, WorkerProcess
+from sojourn.load.load_options import RECORD_LIMIT
 from sojourn.measure.agents.joined_run import HISTOGRAMS, added_counts, thinned_to
 from sojourn.measure.execute_run import GRACE_S
 from sojourn.runs.record_logs import read_thinned, write_parquet
@@ -27,7 +28,6 @@ from sojourn.runs.run_folder import RunFolder
 
 # To the common start, from when all processes have loaded their program: to enter a namespace and read the load; for each connection.
 LEAD_S, CONNECT_S = 1.0, 2e-3
-RECORD_LIMIT = 2_000_000  # rows of all hosts together, as of one generator
 CLIENT = "client"  # the column of the records that says which host sent a request, from 1
 KV_COUNTS = ("populated", "keys_asked", "hits", "misses", "wrong", "bytes_read", "bytes_written")
 InFlight = list[tuple[float, int]]

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
 from sojourn.observe.observed_windows import ObservedWindow
+from sojourn.stats.normal_law import MEDIAN_DEVIATION
 
 Array = NDArray[np.float64]
 SURE = 5.5  # standard errors: of all places of a day of minutes, looked through each minute, chance does it once in some thousand days
@@ -39,7 +40,6 @@ FLOOR = 0.01  # of busy: what counts do not explain
 FEWEST = 20  # windows to look for a change in
 MOST_CORRELATED = 0.9
 KNOWN = 1 / 3
-NORMAL = 0.6745  # half of a normal variable is nearer to its mean, in standard deviations
 CHANCE = 4.0  # over the root of the windows: a correlation of neighbours that chance may show
 ROUNDS = 4
 CLEARLY = 12.0  # of squares of standard errors, twice a logarithm of likelihoods: by which one class explains more than all together
@@ -206,7 +206,7 @@ def _size(left: Array) -> tuple[float, float]:
 
     From what windows differ by from the next, and from the one after it, half of them by less than 0.674 standard deviations: a change, or
     a strange window, is in few of these. Errors that go on as r, r², … have variances of 2 s² (1 - r) and 2 s² (1 - r²)."""
-    next_one, after = (float(np.median(np.abs(left[lag:] - left[:-lag]))) / NORMAL for lag in (1, 2))
+    next_one, after = (float(np.median(np.abs(left[lag:] - left[:-lag]))) / MEDIAN_DEVIATION for lag in (1, 2))
     if next_one <= 0:
         return 0.0, 1.0
     r = min(max((after / next_one) ** 2 - 1, 0.0), MOST_CORRELATED)

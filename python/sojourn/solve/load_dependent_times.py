@@ -33,7 +33,6 @@ GRID = np.linspace(0.0, 1.0, 129)[1:]
 PARTS, CUTS = np.linspace(0.0, 1.0, 17)[1:], 12  # of a cell of the grid: 4 of 48 binary digits by each call
 CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
-LARGEST = float(np.finfo(float).max)
 LEAST_LEFT = 1e-6  # of the servers beside background work, where a search tries more of it than there is
 SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
@@ -58,9 +57,8 @@ def at_load(networks: Sequence[Network], answer: Answer) -> Sequence[Network]:
     if not first.dependent_times:
         return networks
     stations = sorted({time.station for time in first.dependent_times})
-    lossy = bool(np.isfinite(as_points(networks).column("capacity")[0]).any()) or bool(
-        first.limits
-    )  # not all that is offered is carried
+    finite = bool(np.isfinite(as_points(networks).column("capacity")[0]).any())
+    lossy = finite or bool(first.limits)  # not all that is offered is carried
     if not first.closed.any() and not lossy:
         times = {k: _StationTimes.of(networks, k) for k in stations}
         busy = {k: own.lowest() for k, own in times.items()}

@@ -41,9 +41,7 @@ def share_interval(happened: float, of: float, level: float = USUAL_LEVEL, effec
 
 def clustered_share(happened: ArrayLike, level: float = USUAL_LEVEL) -> tuple[float, float]:
     """Of observations in the order of time, each of which happened or did not."""
-    each = np.asarray(
-        happened
-    )  # of a million bytes, where they are true or false; as numbers they would be eight times as much
+    each = np.asarray(happened)  # a byte each where they are true or false; as numbers they would be eight
     return share_interval(float(each.sum()), len(each), level, design_effect(each, level))
 
 

@@ -21,6 +21,7 @@ from sojourn.errors import InputError, SojournError, WorkerError
 from sojourn.lab.cleanup_registry import start_time
 from sojourn.lab.owned_folder import stale_folders
 from sojourn.load.credentials import hidden
+from sojourn.load.load_options import RECORD_LIMIT
 from sojourn.measure.agents.agent_run import PREFIX, AgentProcess, AgentTask, look, run_agent
 from sojourn.measure.agents.clock_offsets import ClockOffset, clock_offset, read_clocks
 from sojourn.measure.agents.joined_run import join, reasons_of_agents
@@ -35,7 +36,6 @@ LOOK_S = 120.0  # for all workers to say who they are
 # To the common start: at least; times a process's start; for each connection. On a machine where five processes share two cores 2 s and
 # four starts were up to 0.4 s too few (an agent that is late ends the run).
 LEAD_S, LEAD_STARTS, CONNECT_S = 3.0, 6.0, 2e-3
-RECORD_LIMIT = 2_000_000  # rows of all agents together, as of one generator
 MOST_AGENTS = 10_000
 CUT_OFF = "the run was cut off: interrupted"
 Progress = Callable[[dict[str, Any]], None]
