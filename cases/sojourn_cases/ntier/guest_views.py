@@ -1,7 +1,7 @@
 """How busy guests say they are, and what the host says of their virtual CPUs' threads, by users, for each configuration.
 
-What the two accounts say of a request's service demand and so of the greatest throughput (asymptotic bound: Lazowska
-et al., Quantitative System Performance (1984), chapter 5) stands beside what was completed.
+What the two accounts say of a request's service demand and so of the greatest throughput (asymptotic bound: Lazowska et al., Quantitative
+System Performance (1984), chapter 5) stands beside what was completed.
 """
 
 from __future__ import annotations
