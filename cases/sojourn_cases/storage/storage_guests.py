@@ -72,9 +72,9 @@ class StorageGuests(System):
     load_type: ClassVar[type[BaseModel]] = StorageGuestsLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, options: StorageGuestsOptions, load: StorageGuestsLoad, folder: Path) -> None:
-        self.options, self.load, self.study_folder = options, load, folder
-        self.folder = folder / options.folder
+    def __init__(self, options: StorageGuestsOptions, load: StorageGuestsLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
+        self.folder = base_folder / options.folder
         self.size_bytes = int(byte_count(options.size, "[system] size"))
 
     @property
@@ -87,7 +87,7 @@ class StorageGuests(System):
     def why_not(self, factors: Mapping[str, Value]) -> str:
         """Why this machine cannot run a point; empty where it can."""
         o = self.options
-        return lacking(parts_of(o, self.study_folder), "tcg" if o.guest == "auto" else o.guest, o.paths)
+        return lacking(parts_of(o, self.base_folder), "tcg" if o.guest == "auto" else o.guest, o.paths)
 
     @property
     def resources(self) -> dict[str, MeasuredResource | None]:
@@ -105,7 +105,7 @@ class StorageGuests(System):
             LabError: packages are missing, no room, or a guest does not boot.
         """
         o = self.options
-        parts = parts_of(o, self.study_folder)
+        parts = parts_of(o, self.base_folder)
         way = way_of(o, parts)
         numbers = [core.number for core in cores()]
         with ExitStack() as stack:

@@ -75,8 +75,8 @@ class WebGuestSystem(System):
     load_type: ClassVar[type[BaseModel]] = WebGuestLoad
     alone: ClassVar[bool] = True
 
-    def __init__(self, options: WebGuestOptions, load: WebGuestLoad, folder: Path) -> None:
-        self.options, self.load, self.folder = options, load, folder
+    def __init__(self, options: WebGuestOptions, load: WebGuestLoad, base_folder: Path) -> None:
+        self.options, self.load, self.base_folder = options, load, base_folder
 
     @property
     def factors(self) -> dict[str, Factor]:
@@ -119,7 +119,7 @@ class WebGuestSystem(System):
 
     @contextmanager
     def open(self, place: None) -> Iterator[WebGuestSession]:
-        parts = parts_of(self.options, self.folder)
+        parts = parts_of(self.options, self.base_folder)
         way = way_of(self.options, parts)
         parts.check(way)
         with ExitStack() as stack:

@@ -28,7 +28,7 @@ from sojourn.runs.run_folder import RunFolder
 
 # To the common start, from when all processes have loaded their program: to enter a namespace and read the load; for each connection.
 LEAD_S, CONNECT_S = 1.0, 2e-3
-CLIENT = "client"  # the column of the records that says which host sent a request, from 1
+CLIENT = "client"  # the number of a host, from 1: a column of the records, a key of `lanes`
 KV_COUNTS = ("populated", "keys_asked", "hits", "misses", "wrong", "bytes_read", "bytes_written")
 InFlight = list[tuple[float, int]]
 
@@ -123,7 +123,7 @@ def share(load: dict[str, Any], number: int, count: int) -> dict[str, Any]:
 
 def added(summaries: Sequence[dict[str, Any]], in_flight: Sequence[InFlight], start_s: float) -> dict[str, Any]:
     """One summary of those of all hosts. The requests in flight are the sums of the samples that all took at about the same time."""
-    told = added_counts(summaries, start_s, "host")
+    told = added_counts(summaries, start_s, CLIENT)
     kv = [one["kv"] for one in summaries if one.get("kv")]
     if kv:
         told["kv"] = {name: sum(one[name] for one in kv) for name in KV_COUNTS}
