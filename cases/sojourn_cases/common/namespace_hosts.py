@@ -14,8 +14,8 @@ from sojourn.lab import CleanupRegistry, clean_stale
 
 @contextmanager
 def namespace_registry(place: str, instead: str, programs: Mapping[str, str]) -> Iterator[tuple[CleanupRegistry, str]]:
-    """A registry, and the token of the names in it; what is registered is removed at the end, or by the next start. `place`: the option that
-    asks for it; `instead`: what else the user may do; `programs`: those that are needed, and the Debian packages that have them.
+    """A registry, and the token of the names in it; what is registered is removed at the end, or by the next start. `place`: the option
+    that asks for it; `instead`: what else the user may do; `programs`: those that are needed, and the Debian packages that have them.
 
     Raises:
         PermissionLacking: not root. LabError: a program is not installed.

@@ -47,9 +47,9 @@ DISK_NEEDED = "set disk in [system] for a database on a disk"
 class BulletinGuestOptions(BaseModel):
     """`[system]` of kind `bulletin-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for
     the application; the next one for a second pair of guests. `network`: of the client, user (QEMU's own), lab (a namespace, as root), or
-    auto: lab where it can be had. `scale`, `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of a
-    slow disk of the host (as root), for the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed one.
-    `warm_s`: how long new guests are asked before their first run."""
+    auto: lab where it can be had. `scale`, `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of
+    a slow disk of the host (as root), for the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed
+    one. `warm_s`: how long new guests are asked before their first run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -160,7 +160,9 @@ def _cpu_time(
         yield
         then()
         return
-    instruments = {role: pid for role, pid in pids.items() if role.partition(" ")[0] in INSTRUMENTS}  # and `generator 2`
+    instruments = {
+        role: pid for role, pid in pids.items() if role.partition(" ")[0] in INSTRUMENTS
+    }  # and `generator 2`
     service = tuple(pid for role, pid in pids.items() if role not in instruments)
     known = KnownProcesses(instruments, service, around.cgroups, not around.has_other_parts)
     with cpu_account(folder.manifest, known, then):

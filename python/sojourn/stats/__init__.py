@@ -1,8 +1,8 @@
 """Statistics of series that no other room owns.
 
 Map: `batch_means` intervals of correlated series, measured and simulated · `stationarity` whether a series has a trend · `quantiles`
-with intervals · `student`, `normal_law` two laws · `rank_correlation` of two series · `circular_shift` whether two series go together by more than chance · `in_flight`
-how many requests are there over time.
+with intervals · `student`, `normal_law` two laws · `rank_correlation` of two series · `circular_shift` whether two series go together by
+more than chance · `in_flight` how many requests are there over time.
 """
 
 from typing import TYPE_CHECKING

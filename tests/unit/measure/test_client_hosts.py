@@ -47,5 +47,8 @@ def test_what_the_hosts_say_is_added() -> None:
     assert found["kv"] == {"populated": 0, "keys_asked": 12, "hits": 9, "misses": 3, "wrong": 0, "bytes_read": 14,
                            "bytes_written": 4, "verified": True}  # fmt: skip
     assert found["in_flight"] == [(0.25, 4), (0.5, 6)], "as far as both have counted"
-    assert [lane["client"] for lane in found["lanes"]] == [1, 2] and found["notes"] == ["client 1: slow", "client 2: slow"]
+    assert [lane["client"] for lane in found["lanes"]] == [1, 2] and found["notes"] == [
+        "client 1: slow",
+        "client 2: slow",
+    ]
     assert (found["start_s"], found["end_s"], found["sample_every"], found["sampled"]) == (5.0, 6.0, 2, True)

@@ -9,7 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MethodRefused, ModelError
-from sojourn.solve.special import shared_cores
+from sojourn.solve.special import shared_core_chain
 from sojourn.solve.special.shared_core_chain import chain_bytes, fair_shares
 
 FRONT_S, DATABASE_S, THINK_S = 0.03, 0.05, 0.2
@@ -162,7 +162,9 @@ def test_a_file_says_what_the_model_says() -> None:
 
 def test_a_sweep_may_have_cores_together_and_apart() -> None:
     told = sj.sweep(_model(9), {"shared_cores.host.together": [0, 1]}, method="shared-cores").frame
-    each = told.filter((told["metric"] == "throughput") & (told["station"] == "") & (told["class"] == ""))["value"].to_list()
+    each = told.filter((told["metric"] == "throughput") & (told["station"] == "") & (told["class"] == ""))[
+        "value"
+    ].to_list()
     alone = [
         sj.solve(_model(9, f"together = {together}"), method="shared-cores").value("throughput") for together in (0, 1)
     ]
@@ -185,6 +187,6 @@ def test_memory_is_that_of_all_levels() -> None:
 def test_points_that_do_not_fit_into_memory_at_once_are_solved_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = {"demands_s.front.user": [0.01, 0.02, 0.03], "classes.user.population": [2, 5]}
     whole = sj.sweep(_model(), paths, method="shared-cores").frame["value"].to_list()
-    monkeypatch.setattr(shared_cores, "PIECE_BYTES", 1.0)
+    monkeypatch.setattr(shared_core_chain, "PIECE_BYTES", 1.0)
     pieces = sj.sweep(_model(), paths, method="shared-cores").frame["value"].to_list()
     assert pieces == pytest.approx(whole, rel=1e-12, nan_ok=True)

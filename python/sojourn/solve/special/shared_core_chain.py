@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+PIECE_BYTES = 5e8  # of points that are solved at once
+
 
 @dataclass(frozen=True)
 class CoreGroup:
@@ -99,6 +101,12 @@ def chain_bytes(stations: int, customers: int) -> float:
     """Memory of a solution of one point: what leads from each level to the next, which is kept, and the matrices of the largest level."""
     sizes = [level_size(stations, level) for level in range(customers + 1)]
     return 8 * (sum(below * above for below, above in pairwise(sizes)) + 5 * sizes[-1] ** 2)
+
+
+def pieces(points: Whole, bytes_each: float) -> list[Whole]:
+    """Of the numbers of points, those that are solved at once."""
+    count = max(1, int(PIECE_BYTES / max(bytes_each, 1.0)))
+    return [points[k : k + count] for k in range(0, len(points), count)]
 
 
 def solved(points: ChainPoints) -> ChainMeans:

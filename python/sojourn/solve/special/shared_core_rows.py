@@ -9,8 +9,8 @@ from sojourn.model.network_points import NetworkPoints
 
 
 def rows(points: NetworkPoints, runnable: Array, passes: Array, demands: Array) -> list[dict[str, Any]]:
-    """Utilisations of P points: each guest's own account (`runnable`, P x K: its servers that could run), and of the cores all that is taken
-    of them, and the hypervisor's part. `passes`: P, in 1/s; `demands`: P x K, in s, longer by what background work leaves."""
+    """Utilisations of P points: each guest's own account (`runnable`, P x K: its servers that could run), and of the cores all that is
+    taken of them, and the hypervisor's part. `passes`: P, in 1/s; `demands`: P x K, in s, longer by what background work leaves."""
     made: list[dict[str, Any]] = []
     servers, background = points.column("servers"), points.column("background")
     names = points.bases[0].stations

@@ -40,13 +40,20 @@ from sojourn.solve.closed import METHODS as CLOSED
 from sojourn.solve.load_dependent_times import LEAST_LEFT
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
-from sojourn.solve.special.shared_core_chain import ChainMeans, ChainPoints, CoreGroup, Whole, chain_bytes, level_size, solved
+from sojourn.solve.special.shared_core_chain import (
+    ChainMeans,
+    ChainPoints,
+    CoreGroup,
+    chain_bytes,
+    level_size,
+    pieces,
+    solved,
+)
 from sojourn.solve.special.shared_core_rows import rows
 
 MOST_STATES = 1500.0  # of a level: a matrix of that size is inverted for each number of customers
 CLOSE, ROUNDS = 1e-8, 100  # of the throughput, where the hypervisor's part is found
 PRODUCT_S = 3e-10  # for a product of two numbers
-PIECE_BYTES = 5e8  # of points that are solved at once
 PLAIN = ("mva", "convolution")  # for queues that have their cores for themselves
 MESSAGE = (
     "`utilisation` of a station is the host's account of it; STATION.guest is what its guest can see at most: it could run, with a core "
@@ -66,7 +73,9 @@ def refuses(network: Network) -> str | None:
         return f"a station is of kind `{other}`: this method takes queues and delays"
     if np.isfinite(network.capacity).any():
         return "a station has a capacity"
-    if full := next((shared.name for shared, names in _sharing(network) if _full_at_rest(network, shared, names)), None):
+    if full := next(
+        (shared.name for shared, names in _sharing(network) if _full_at_rest(network, shared, names)), None
+    ):
         return f"the stations of shared_cores.{full} use all of its cores without customers (`background`)"
     if _alone(network):
         return _plain_refusal(network)
@@ -110,7 +119,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     numbers = np.array([shapes.index(one) for one in shapes])[points.which]
     for number in np.unique(numbers):
         base = points.bases[number]
-        for own in _pieces(np.flatnonzero(numbers == number), _memory_bytes(base)):
+        for own in pieces(np.flatnonzero(numbers == number), _memory_bytes(base)):
             some = points.take(own)
             found = _of_alone(some, base, wanted) if _alone(base) else _of_shared(some, base)
             passes[own], present[own], guests[own] = found
@@ -127,12 +136,6 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
         passes[:, None], present[:, :, None], busy[:, :, None], status, busy_of=parts, message=MESSAGE,
         more=rows(points, guests, passes, demands) if wanted.further else [],
     )  # fmt: skip
-
-
-def _pieces(own: Whole, bytes_each: float) -> list[Whole]:
-    """Points in pieces that are solved at once."""
-    count = max(1, int(PIECE_BYTES / max(bytes_each, 1.0)))
-    return [own[k : k + count] for k in range(0, len(own), count)]
 
 
 def _shape(base: Network) -> tuple[Any, ...]:
@@ -201,8 +204,8 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
 def _settled(
     at: Callable[[Array], ChainMeans], given: Callable[[Array], Array], found: ChainMeans, step: float
 ) -> ChainMeans:
-    """The fixed point in the throughput: `given` says what cores it leaves, and `at` what throughput these allow; `found` is a first answer.
-    On full cores one step of 1/`step` ends there."""
+    """The fixed point in the throughput: `given` says what cores it leaves, and `at` what throughput these allow; `found` is a first
+    answer. On full cores one step of 1/`step` ends there."""
     now = found.throughput
     before = gap = np.full_like(now, np.nan)
     for _ in range(ROUNDS):
