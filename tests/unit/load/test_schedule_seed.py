@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,9 @@ def seeds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
             assert all(load["realtime"] for load in loads.values())  # point 1: it never asked
             return []
 
-        monkeypatch.setattr(sys.modules["sojourn.measure.measure"], "_measured", measured)
-        monkeypatch.setattr(sys.modules["sojourn.measure.measure"], "only_one", nullcontext)  # others may measure
+        module = import_module("sojourn.measure.measure")  # `sojourn.measure` shows a function of this name
+        monkeypatch.setattr(module, "_measured", measured)
+        monkeypatch.setattr(module, "only_one", nullcontext)  # others may measure
         sj.measure("http://192.0.2.1/", tmp_path / "out", rates_per_s=[50, 100], duration_s=1.0, **options)
         return found
 
