@@ -48,11 +48,11 @@ test test-alone: export PYTHONDONTWRITEBYTECODE :=
 # A failure is tried once more, by itself: a neighbour of the machine can disturb a live test, but not twice the same one.
 AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 1
 # More workers than cores: a third of the time of the tests is waiting, for a service or a limit of time.
-test: build ## all tests that others may run beside (eleven minutes on 2 cores)
+test: build ## all tests that others may run beside (fourteen minutes on 2 cores)
 	cargo test --workspace --locked --quiet --exclude sojourn-py --exclude sojourn-cases-py
 	$(PY) -m pytest -m "not alone" -n 5 --dist worksteal || $(AGAIN) -m "not alone"
 
-test-alone: build ## the tests that measure: nothing else may run (fourteen minutes)
+test-alone: build ## the tests that measure: nothing else may run (nine minutes)
 	$(PY) -m pytest -m alone tests/live || $(AGAIN) -m alone tests/live
 
 live: build ## only the tests that put load on a service here (bounded)
