@@ -42,7 +42,7 @@ def measured(name: str, row: Row, rounds: int) -> list[Line]:
     lines: list[Line] = []
     for round_ in range(-1 if row.warm else 0, min(rounds, row.rounds)):
         for tool, run in row.tools.items():
-            since = Machine.now()
+            since = CpuTimes.now()
             try:
                 found = run()
             except (subprocess.CalledProcessError, OSError, KeyError, ValueError, IndexError) as error:
@@ -57,7 +57,7 @@ def measured(name: str, row: Row, rounds: int) -> list[Line]:
 
 
 @dataclass(frozen=True)
-class Machine:
+class CpuTimes:
     """At a moment: s that this process and what it started ran, that all processes ran on its cores, that the hypervisor took."""
 
     at_s: float
@@ -66,14 +66,14 @@ class Machine:
     stolen_s: float
 
     @classmethod
-    def now(cls) -> Machine:
+    def now(cls) -> CpuTimes:
         used = cpu_time([os.getpid()])
         stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
         return cls(time.monotonic(), used.own_s, used.machine_s, stolen)
 
     def disturbances(self) -> Figures:
         """Cores that others used since then, and that the hypervisor took."""
-        now = Machine.now()
+        now = CpuTimes.now()
         over_s = max(now.at_s - self.at_s, 1e-9)
         others = (now.all_s - self.all_s - (now.own_s - self.own_s)) / over_s
         return {OTHERS: max(others, 0.0), STOLEN: (now.stolen_s - self.stolen_s) / over_s}

@@ -55,9 +55,9 @@ class DesignLines:
 
     def cycle_s(self, rows: pl.DataFrame) -> np.ndarray:
         """What a client takes for an operation, a value a row; NaN where nothing alike was run."""
-        return self.cycle_of(RowTerms.of(rows, self.usual_s))
+        return self.cycle_of(RowArrays.of(rows, self.usual_s))
 
-    def cycle_of(self, rows: RowTerms) -> np.ndarray:
+    def cycle_of(self, rows: RowArrays) -> np.ndarray:
         """The same of rows that are read."""
         none = [np.nan] * len(FACTORS)
         of = {kind: rows.alone[kind] @ np.array(self.lines.get(kind, none)) for kind in KINDS}
@@ -102,7 +102,7 @@ def slowness(rows: pl.DataFrame, usual_s: float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class RowTerms:
+class RowArrays:
     """Rows as arrays, read once for all exponents: columns of FACTORS, of sets and gets by themselves too, share of sets, how slow."""
 
     columns: np.ndarray
@@ -112,10 +112,10 @@ class RowTerms:
     clients: np.ndarray
 
     @staticmethod
-    def of(rows: pl.DataFrame, usual_s: float) -> RowTerms:
+    def of(rows: pl.DataFrame, usual_s: float) -> RowArrays:
         each = {"set": pl.lit("set"), "get": GETS_OF_A_MIX}
         alone = {kind: terms(rows.with_columns(workload=each[kind]))[0] for kind in KINDS}
-        return RowTerms(*terms(rows), alone, slowness(rows, usual_s), rows["clients"].to_numpy())
+        return RowArrays(*terms(rows), alone, slowness(rows, usual_s), rows["clients"].to_numpy())
 
 
 def fitted_lines(rows: pl.DataFrame) -> DesignLines:
@@ -126,13 +126,15 @@ def fitted_lines(rows: pl.DataFrame) -> DesignLines:
     reads = own > 0
     both = np.stack([np.ones(len(own)), clients], axis=1)[reads] / own[reads, None]
     line = tuple(float(c) for c in np.linalg.lstsq(both, np.ones(len(both)))[0]) if reads.any() else (0.0, 0.0)
-    throughput, read = rows["throughput_per_s"].to_numpy(), RowTerms.of(rows, usual_s)
+    throughput, read = rows["throughput_per_s"].to_numpy(), RowArrays.of(rows, usual_s)
     tried = [_at(read, throughput, usual_s, float(e), line) for e in (EXPONENTS if usual_s else (0.0,))]
     measured = clients / throughput
     return min(tried, key=lambda one: float(np.nansum(np.log(one.cycle_of(read) / measured) ** 2)))
 
 
-def _at(rows: RowTerms, throughput: np.ndarray, usual_s: float, exponent: float, own: tuple[float, ...]) -> DesignLines:
+def _at(
+    rows: RowArrays, throughput: np.ndarray, usual_s: float, exponent: float, own: tuple[float, ...]
+) -> DesignLines:
     inverse = 1 / throughput / rows.slower**exponent
     found = {}
     for name, share in KINDS.items():

@@ -1,7 +1,7 @@
 """A bulletin board of several tiers that share cores: what each demands of a core, and what more cores would do.
 
 Map: `bulletin_board` the system, its options and tiers beside it, `bulletin_board_simulated` the same with known times ·
-`site_stack` the software that it is made of: `own_stack`, or `apache_tomcat_mariadb` · `bulletin_server`, `bulletin_cluster`, `nginx`
+`site_stack` the software that it is made of: `default_stack`, or `apache_tomcat_mariadb` · `bulletin_server`, `bulletin_cluster`, `nginx`
 its services; `bulletin_database` the tables; `bulletin_mixes` its users · `serve_bulletin`, `load_bulletin` its commands ·
 `hand-over.toml`, `constant.toml` the models of tiers that share cores, `package-pairs.toml`, `package-step.toml`, `scalability.toml` of
 cores in two packages, `guests.toml`, `guests-cold.toml` of guests on shared cores · `tier_demands` CPU time of each tier in a run ·

@@ -35,9 +35,9 @@ from sojourn.study import Factor, LevelLoad, Point, Seconds, System, Value
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board_options import OWN_STACK, BulletinSystemOptions
 from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores
-from sojourn_cases.ntier.own_stack import OwnStack
+from sojourn_cases.ntier.default_stack import DefaultStack
 from sojourn_cases.ntier.site_hosts import LOOPBACK
-from sojourn_cases.ntier.site_stack import OpenStack, SiteStack
+from sojourn_cases.ntier.site_stack import LoadedStack, SiteStack
 from sojourn_cases.ntier.tier_demands import BACKGROUND, CORES, background_cores
 
 PLACE = "[system]"
@@ -148,7 +148,7 @@ class BulletinSystem(System):
 
 def _stack(options: BulletinSystemOptions) -> SiteStack:
     if options.stack == OWN_STACK:
-        return OwnStack(options)
+        return DefaultStack(options)
     from sojourn_cases.ntier.apache_tomcat_mariadb.java_tiers import JavaStack
 
     return JavaStack(options)
@@ -161,7 +161,7 @@ class BulletinSession:
     system: BulletinSystem
     place: Environment
     groups: CountedGroups
-    software: OpenStack
+    software: LoadedStack
     disk: SlowDisk | None = None
 
     def conditions(self, point: Point) -> dict[str, Any]:

@@ -19,7 +19,7 @@ HOST, COULD_RUN, GUEST = "ran, by the host", "ran or waited, by the host", "busy
 
 
 @dataclass(frozen=True)
-class PredictedShare:
+class PredictedVcpuShare:
     """One guest in one run: a share of the time of its virtual CPUs, `low` to `high` at the level of the study. `value`: none of what is
     only said to lie between two accounts."""
 
@@ -38,9 +38,9 @@ class PredictedShare:
 
 def predicted_shares(
     predicted: Mapping[str, Any] | None, runs: Sequence[GuestRun], section: str
-) -> list[PredictedShare]:
+) -> list[PredictedVcpuShare]:
     """Of the runs of a section that was predicted; none where it was not."""
-    found: list[PredictedShare] = []
+    found: list[PredictedVcpuShare] = []
     for one in (predicted or {}).get("configurations", ()):
         if one["section"] == section:
             rows = {r["station"]: r for r in one["rows"] if r["metric"] == "utilisation" and r["low"] is not None}
@@ -49,20 +49,20 @@ def predicted_shares(
     return found
 
 
-def _shares(run: GuestRun, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[PredictedShare]:
+def _shares(run: GuestRun, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[PredictedVcpuShare]:
     for guest in GUESTS:
         own, host, most = run.of(guest), rows.get(guest), rows.get(f"{guest}.guest")
         if host is None or most is None:
             continue
         high = min(most["high"], 1.0)
-        yield PredictedShare(run.users, guest, HOST, host["value"], host["low"], min(host["high"], 1.0), own.ran)
-        yield PredictedShare(
+        yield PredictedVcpuShare(run.users, guest, HOST, host["value"], host["low"], min(host["high"], 1.0), own.ran)
+        yield PredictedVcpuShare(
             run.users, guest, COULD_RUN, most["value"], most["low"], high, min(own.ran + own.waited, 1.0)
         )
-        yield PredictedShare(run.users, guest, GUEST, None, host["low"], high, own.busy)
+        yield PredictedVcpuShare(run.users, guest, GUEST, None, host["low"], high, own.busy)
 
 
-def prediction_lines(section: str, shares: Sequence[PredictedShare]) -> Iterator[str]:
+def prediction_lines(section: str, shares: Sequence[PredictedVcpuShare]) -> Iterator[str]:
     """One line: how many of each account lie in what was said before."""
     if shares:
         each = [(what, [s.inside for s in shares if s.what == what]) for what in (HOST, COULD_RUN, GUEST)]
@@ -70,7 +70,7 @@ def prediction_lines(section: str, shares: Sequence[PredictedShare]) -> Iterator
         yield f"{section}, predicted before it was run: utilisations of the guests inside their intervals: {counted}"
 
 
-def prediction_table(section: str, shares: Sequence[PredictedShare]) -> Table:
+def prediction_table(section: str, shares: Sequence[PredictedVcpuShare]) -> Table:
     """Each share beside what was predicted of it."""
     rows: list[tuple[Cell, ...]] = [
         (str(s.users), s.guest, s.what, s.value, s.low, s.high, s.measured, "yes" if s.inside else "no") for s in shares

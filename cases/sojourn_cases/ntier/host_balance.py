@@ -15,7 +15,7 @@ from sojourn.report import Cell, Figure, Section, Series, Table
 from sojourn.runs import MeasuredResource, RunFolder, busy_per_s
 from sojourn.study import Analysis
 from sojourn.units import percent, quantity
-from sojourn_cases.ntier.own_stack import NGINX
+from sojourn_cases.ntier.default_stack import NGINX
 from sojourn_cases.ntier.site_hosts import APPLICATION
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TIERS = (NGINX, APPLICATION)
 
 
 @dataclass(frozen=True)
-class HostLoad:
+class ServerLoad:
     """A server of a run: requests per second of the whole run, its share of those of its tier times their number (1 where all have as
     many), and the cores that it kept busy (None where its control group was not counted)."""
 
@@ -36,7 +36,7 @@ class HostLoad:
     busy_cores: float | None
 
 
-def host_loads(run: RunFolder) -> list[HostLoad]:
+def host_loads(run: RunFolder) -> list[ServerLoad]:
     """Of the web and application servers of a run, front first."""
     manifest: Mapping[str, Any] = run.manifest
     load, service = manifest["load"], manifest["service"]
@@ -51,7 +51,7 @@ def host_loads(run: RunFolder) -> list[HostLoad]:
         for name, count in zip(names, counts, strict=True):
             group = MeasuredResource(1.0, cgroups=(groups[name],)).counters() if name in groups else ()
             cores = sum(busy[key] for key in group if key in busy) if any(key in busy for key in group) else None
-            found.append(HostLoad(name, count / load["duration_s"], count * len(counts) / sum(counts), cores))
+            found.append(ServerLoad(name, count / load["duration_s"], count * len(counts) / sum(counts), cores))
     return found
 
 
@@ -122,13 +122,13 @@ def _figures(busiest: Mapping[tuple[int, int], Sequence[RunFolder]]) -> Iterator
                      "Means of the valid runs with the most users.", x_names=tuple(one.name for one in means))  # fmt: skip
 
 
-def _means(runs: Sequence[RunFolder]) -> list[HostLoad]:
+def _means(runs: Sequence[RunFolder]) -> list[ServerLoad]:
     """Of the servers, over repetitions."""
     each = [host_loads(run) for run in runs]
     rows = []
     for same in zip(*each, strict=False):
         busy = [one.busy_cores for one in same if one.busy_cores is not None]
-        rows.append(HostLoad(
+        rows.append(ServerLoad(
             same[0].name, fmean(one.per_s for one in same), fmean(one.balance for one in same), fmean(busy) if busy else None,
         ))  # fmt: skip
     return rows

@@ -12,7 +12,7 @@ from sojourn.study import Factor, Value
 from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores
 
 
-class OpenStack(Protocol):
+class LoadedStack(Protocol):
     """Software that is installed, with a database that is loaded."""
 
     @property
@@ -53,7 +53,7 @@ class SiteStack(Protocol):
         """InputError for factors of a point that it cannot have together."""
         ...
 
-    def open(self, copies: Path | None) -> AbstractContextManager[OpenStack]:
+    def open(self, copies: Path | None) -> AbstractContextManager[LoadedStack]:
         """Loads the database, whose copies lie in `copies` (None: the usual place).
 
         Raises:

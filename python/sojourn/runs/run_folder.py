@@ -197,8 +197,6 @@ class RunFolder(ShownInNotebook):
 
     def _held(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame | None:
         path = self.path / f"{name}.parquet"
-        if wanted is None and (kept := self._logs.kept(name)) is not None:
-            return kept
         if path.exists():
             return read_records(path, wanted)
         return pl.concat(self._logs.parts(name, wanted)) if name in self._in_logs else None

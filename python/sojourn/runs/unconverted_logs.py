@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,15 @@ from sojourn.runs.host_samples import read_samples
 from sojourn.runs.record_files import check_log
 from sojourn.runs.record_logs import log_meta, log_parts, log_rows, to_parquet, write_parquet
 
-MOST_KEPT = 100_000  # samples, some MB, for who asks when they are Parquet
 LOGS = {"requests": "requests.rec", "app": "app.rec", "host": "host.ndjson"}
 
 
 class UnconvertedLogs:
-    """The logs of a run folder. Samples of the host are kept once they are read: they are asked for again, and become Parquet."""
+    """The logs of a run folder. Samples of the host are kept from when they are read until they are Parquet."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._host: tuple[pl.DataFrame, dict[str, Any]] | None = None
-        self._host_file: tuple[int, int] | None = None  # what it became
 
     def names(self) -> list[str]:
         """Of the records that are there as logs; one that was cut off before its header holds none."""
@@ -46,21 +43,13 @@ class UnconvertedLogs:
         log = self._folder / LOGS[name]
         yield from log_parts(log, wanted, lambda schema: check_log(schema, name, log))
 
-    def kept(self, name: str) -> pl.DataFrame | None:
-        """What was read of it, as long as its Parquet file is as it was written: others add samples of their own to that."""
-        if name != "host" or self._host is None or self._host_file != _state(self._folder / "host.parquet"):
-            return None
-        return self._host[0]
-
     def convert(self, name: str) -> dict[str, Any]:
         """Makes Parquet of it in its place; its `meta`."""
         log, path = self._folder / LOGS[name], self._folder / f"{name}.parquet"
         if name == "host":
             frame, meta = self._samples()
             write_parquet(frame, path)
-            self._host_file = _state(path)
-            if frame.height > MOST_KEPT:
-                self._host = None
+            self._host = None
         else:
             meta = to_parquet(log, path)
         log.unlink()
@@ -70,11 +59,3 @@ class UnconvertedLogs:
         if self._host is None:
             self._host = read_samples(self._folder / LOGS["host"])
         return self._host
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """When a file was written, ns, and its size; None where there is none."""
-    with suppress(OSError):
-        found = path.stat()
-        return found.st_mtime_ns, found.st_size
-    return None

@@ -49,24 +49,13 @@ def run_system_study(
         StudyError, InputError: the file, or what was found in `out`. FitError: the runs do not determine the model. ServiceError,
         LabError: a run.
     """
-    plan = read_plan(
-        path, quick=quick, seed=seed, only=only, draw=draw, paths=paths, repetitions=repetitions, stack=stack
-    )
+    read = partial(read_plan, path, quick=quick, only=only, paths=paths, repetitions=repetitions, stack=stack)
+    plan = read(seed=seed, draw=draw)
     if draw is None or plan.study.draw is None or not plan.study.draw.system:
         return _studied(plan, out, say)
 
     def study_of(options: Mapping[str, Any], own_seed: int, folder: Path) -> StudyFindings:
-        one = read_plan(
-            path,
-            quick=quick,
-            seed=own_seed,
-            only=only,
-            system_options=options,
-            paths=paths,
-            repetitions=repetitions,
-            stack=stack,
-        )
-        return _studied(one, folder, say).findings
+        return _studied(read(seed=own_seed, system_options=options), folder, say).findings
 
     return study_draws(plan, draw, study_of, out, say)
 

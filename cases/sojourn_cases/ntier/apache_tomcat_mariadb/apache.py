@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab import last_lines
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms
 from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
 from sojourn_cases.ntier.nginx import ADDRESS
@@ -137,21 +136,13 @@ class Apache:
             give(self._folder)  # for its pid, and the memory that a balancer shares
             command = [str(programs.apache), "-f", str(conf), "-D", "FOREGROUND"]
             self._process = TierProcess(command, self.log, cores=cores, cgroup=cgroup)
-            self._await()
+            self._process.await_answer(
+                self._accesses, (OSError, ServiceError), within_s=STARTED_S, every_s=0.02,
+                place=f"apache at {self.address}", remedy="choose another port, or see what it says",
+            )  # fmt: skip
         except BaseException:
             self.close()
             raise
-
-    def _await(self) -> None:
-        assert self._process is not None
-        deadline = time.monotonic() + STARTED_S
-        while time.monotonic() < deadline and self._process.return_code is None:
-            with suppress(OSError, ServiceError):
-                self._accesses()
-                return
-            time.sleep(0.02)
-        why = last_lines(self.log) or "it does not answer"
-        raise ServiceError(why, f"apache at {self.address}", "choose another port, or see what it says")
 
     @property
     def url(self) -> str:

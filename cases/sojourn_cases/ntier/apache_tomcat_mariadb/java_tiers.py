@@ -31,7 +31,7 @@ WARM_UP_REQUESTS, WARM_UP_S = 4000, 6.0
 
 
 @dataclass(frozen=True)
-class OpenJavaStack:
+class LoadedJavaStack:
     """`classes`: of the servlet, compiled."""
 
     options: BulletinSystemOptions
@@ -53,7 +53,7 @@ class JavaTiers(SiteTiers):
     names: ClassVar[tuple[str, str, str]] = (APACHE, TOMCAT, MARIADB)
 
     def __init__(
-        self, stack: OpenJavaStack, factors: Mapping[str, Value], cores: TierCores, groups: CountedGroups, logs: Path
+        self, stack: LoadedJavaStack, factors: Mapping[str, Value], cores: TierCores, groups: CountedGroups, logs: Path
     ) -> None:
         """Starts them on their `cores`, and warms them up: nothing of this is counted, except CPU time before the run's window.
 
@@ -68,7 +68,7 @@ class JavaTiers(SiteTiers):
             self.close()
             raise
 
-    def _start(self, stack: OpenJavaStack, factors: Mapping[str, Value]) -> None:
+    def _start(self, stack: LoadedJavaStack, factors: Mapping[str, Value]) -> None:
         cluster, replicas, sessions = stack.cluster, int(factors["replicas"]), int(factors["max_connections"])
         settings = {"innodb-flush-log-at-trx-commit": "1" if factors["synchronous_commit"] else "0"}
         database = MariaDbDatabase(
@@ -153,12 +153,12 @@ class JavaStack:
             raise InputError(f"max_request_workers = {most} with {users} users", place, remedy)
 
     @contextmanager
-    def open(self, copies: Path | None) -> Iterator[OpenJavaStack]:
+    def open(self, copies: Path | None) -> Iterator[LoadedJavaStack]:
         programs = stack_programs()
         folder = own_folder(PREFIX)
         try:
             classes = compiled_servlet(programs, folder)
             with mariadb_cluster(self.options.scale, self.options.data_seed, copies) as cluster:
-                yield OpenJavaStack(self.options, cluster, classes, versions(programs))
+                yield LoadedJavaStack(self.options, cluster, classes, versions(programs))
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab import last_lines
 from sojourn_cases.common.postgres_programs import as_user
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms, nobody
 from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, write_private
@@ -90,19 +87,13 @@ class MariaDb:
         command = [str(programs.mariadbd), f"--defaults-file={conf}"]
         self._process = TierProcess(command, self.log, cores=cores, cgroup=cgroup)
         try:
-            self._await()
+            self._process.await_answer(
+                lambda: self.run("SELECT 1", database=None), (ServiceError,), within_s=STARTED_S, every_s=0.05,
+                place="mariadb", remedy=f"see {self.log}",
+            )  # fmt: skip
         except BaseException:
             self.close()
             raise
-
-    def _await(self) -> None:
-        deadline = time.monotonic() + STARTED_S
-        while time.monotonic() < deadline and self.return_code is None:
-            with suppress(ServiceError):
-                self.run("SELECT 1", database=None)
-                return
-            time.sleep(0.05)
-        raise ServiceError(last_lines(self.log) or "it does not answer", "mariadb", f"see {self.log}")
 
     @property
     def log(self) -> Path:

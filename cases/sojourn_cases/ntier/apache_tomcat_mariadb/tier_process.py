@@ -6,13 +6,14 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sojourn.errors import ServiceError
-from sojourn.lab import in_group, make_owned_folder, stale_folders
+from sojourn.lab import in_group, last_lines, make_owned_folder, stale_folders
 from sojourn_cases.common.postgres_folders import LONGEST, USUAL, enterable_parent
 from sojourn_cases.common.postgres_programs import as_user
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import nobody
@@ -75,6 +76,7 @@ class TierProcess:
             arguments = ["taskset", "--cpu-list", ",".join(map(str, chosen)), *arguments]
         if cgroup:
             arguments = in_group(cgroup, arguments)
+        self._log = log
         with open(log, "ab") as printed:
             self._process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, start_new_session=True, cwd="/",
@@ -89,6 +91,23 @@ class TierProcess:
     def return_code(self) -> int | None:
         """None while it runs."""
         return self._process.poll()
+
+    def await_answer(
+        self, ask: Callable[[], object], unanswered: Sequence[type[Exception]], *,
+        within_s: float, every_s: float, place: str, remedy: str,
+    ) -> None:  # fmt: skip
+        """Waits until `ask` raises none of `unanswered`.
+
+        Raises:
+            ServiceError: it ended, or has not answered `within_s`; with the end of its log, `place` and `remedy`.
+        """
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline and self.return_code is None:
+            with suppress(*unanswered):
+                ask()
+                return
+            time.sleep(every_s)
+        raise ServiceError(last_lines(self._log) or "it does not answer", place, remedy)
 
     def stop(self, timeout_s: float) -> None:
         """Ends it in good order, or else at once."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from sojourn.errors import ServiceError
-from sojourn.lab import last_lines
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import JAVA_VERSION, StackPrograms
 from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
 
@@ -156,7 +154,10 @@ class Tomcat:
                 "org.apache.catalina.startup.Bootstrap", "start",
             ]  # fmt: skip
             self._process = TierProcess(command, self.log, cores=cores, cgroup=cgroup)
-            self._await()
+            self._process.await_answer(
+                self.counted, (OSError, ValueError, ServiceError), within_s=STARTED_S, every_s=0.05,
+                place=f"tomcat at {self.address}", remedy="see what it says",
+            )  # fmt: skip
         except BaseException:
             self.close()
             raise
@@ -172,17 +173,6 @@ class Tomcat:
         shutil.copytree(classes, application / "WEB-INF/classes")
         (self._folder / "lib" / programs.driver.name).symlink_to(programs.driver)
         write_private(self.log, "")
-
-    def _await(self) -> None:
-        assert self._process is not None
-        deadline = time.monotonic() + STARTED_S
-        while time.monotonic() < deadline and self._process.return_code is None:
-            with suppress(OSError, ValueError, ServiceError):
-                self.counted()
-                return
-            time.sleep(0.05)
-        why = last_lines(self.log) or "it does not answer"
-        raise ServiceError(why, f"tomcat at {self.address}", "see what it says")
 
     @property
     def log(self) -> Path:

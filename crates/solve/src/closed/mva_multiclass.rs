@@ -132,7 +132,7 @@ fn fill(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
 }
 
 fn fill_known<const W: usize>(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
-    let plane = Plane::of(lattice);
+    let plane = LastTwoClasses::of(lattice);
     let class = |r: usize| (&model.demands_s[r][..W], model.think_s[r]);
     let ((slower, slower_think), (faster, faster_think)) = (class(plane.slower), class(plane.faster));
     let mut total = vec![[0.0; LANES]; lattice.size * W];
@@ -181,19 +181,19 @@ fn fill_any(model: &ClassDemands, lattice: &PopulationLattice) -> Vec<Lane> {
 }
 
 /// The states of the last two classes, all others being the same; of the only class, where there is one.
-struct Plane {
+struct LastTwoClasses {
     slower: usize, // the same as `faster` if there is one
     faster: usize,
     rows: usize,
     row: usize,
 }
 
-impl Plane {
-    fn of(lattice: &PopulationLattice) -> Plane {
+impl LastTwoClasses {
+    fn of(lattice: &PopulationLattice) -> LastTwoClasses {
         let faster = lattice.classes() - 1;
         let slower = faster.saturating_sub(1);
         let rows = if slower < faster { lattice.most[slower] + 1 } else { 1 };
-        Plane { slower, faster, rows, row: lattice.row() }
+        LastTwoClasses { slower, faster, rows, row: lattice.row() }
     }
 }
 

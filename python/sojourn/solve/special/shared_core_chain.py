@@ -27,7 +27,7 @@ PIECE_BYTES = 5e8  # of points that are solved at once
 
 
 @dataclass(frozen=True)
-class CoreGroup:
+class StationsSharingCores:
     """Stations (numbers) that share cores; `weights` of a busy server of each."""
 
     stations: tuple[int, ...]
@@ -35,7 +35,7 @@ class CoreGroup:
 
 
 @dataclass(frozen=True)
-class ChainPoints:
+class SharedCoreChains:
     """P points of one shape: K stations, N customers. `rates` P x K, a server's completions a second with a core for itself; `servers` K,
     `route` (K + 1) x (K + 1), where to from each station and from thinking (the last); `think_per_s` P; `cores` P x groups, what the cores
     of each group give to its stations. A station in no group has a core for each server."""
@@ -45,12 +45,12 @@ class ChainPoints:
     servers: Whole
     route: Array
     think_per_s: Array
-    groups: tuple[CoreGroup, ...]
+    groups: tuple[StationsSharingCores, ...]
     cores: Array
 
 
 @dataclass(frozen=True)
-class ChainMeans:
+class SharedCoreMeans:
     """`throughput` P, passes a second; P x K: `present`, `runnable` servers (at work or waiting for a core)."""
 
     throughput: Array
@@ -109,7 +109,7 @@ def pieces(points: Whole, bytes_each: float) -> list[Whole]:
     return [points[k : k + count] for k in range(0, len(points), count)]
 
 
-def solved(points: ChainPoints) -> ChainMeans:
+def solved(points: SharedCoreChains) -> SharedCoreMeans:
     """The stationary means of each point."""
     levels = states(points.rates.shape[1], points.customers)
     ups: list[Array] = [np.zeros((len(points.rates), 0, 0))] * len(levels)
@@ -127,7 +127,7 @@ def solved(points: ChainPoints) -> ChainMeans:
     return _means(points, levels, ups, shared)
 
 
-def _served(points: ChainPoints, state: Whole) -> tuple[Array, Array]:
+def _served(points: SharedCoreChains, state: Whole) -> tuple[Array, Array]:
     """Cores of each station in each state, P x states x K, and its busy servers, states x K."""
     wanted = np.minimum(state, points.servers).astype(float)
     given = np.broadcast_to(wanted, (len(points.rates), *wanted.shape)).copy()
@@ -171,7 +171,7 @@ def _targets(stations: int, customers: int, total: int) -> tuple[list[tuple[int,
     return inside, down, up
 
 
-def _moves(points: ChainPoints, levels: Sequence[Whole], total: int, served: Array) -> tuple[Array, Array]:
+def _moves(points: SharedCoreChains, levels: Sequence[Whole], total: int, served: Array) -> tuple[Array, Array]:
     """The generator inside a level, with all that leaves its states on the diagonal, and the rates down to the next lower level."""
     stations, state = points.rates.shape[1], levels[total]
     count, size = len(points.rates), len(state)
@@ -190,7 +190,7 @@ def _moves(points: ChainPoints, levels: Sequence[Whole], total: int, served: Arr
     return inside, down
 
 
-def _arrivals(points: ChainPoints, levels: Sequence[Whole], total: int) -> Array:
+def _arrivals(points: SharedCoreChains, levels: Sequence[Whole], total: int) -> Array:
     """Rates from a level up to the next."""
     stations = points.rates.shape[1]
     if total == points.customers:
@@ -202,8 +202,8 @@ def _arrivals(points: ChainPoints, levels: Sequence[Whole], total: int) -> Array
 
 
 def _means(
-    points: ChainPoints, levels: Sequence[Whole], ups: Sequence[Array], shared: Sequence[tuple[Array, Array]]
-) -> ChainMeans:
+    points: SharedCoreChains, levels: Sequence[Whole], ups: Sequence[Array], shared: Sequence[tuple[Array, Array]]
+) -> SharedCoreMeans:
     count, stations = points.rates.shape
     law = np.ones((count, 1))  # of level 0, then of each level by the one below, scaled where it grows
     whole, passes = law.sum(axis=1), np.zeros(count)
@@ -220,4 +220,4 @@ def _means(
             by = np.where(big, 1e-100, 1.0)
             law, whole, passes = law * by[:, None], whole * by, passes * by
             present, runnable = (x * by[:, None] for x in (present, runnable))
-    return ChainMeans(passes / whole, present / whole[:, None], runnable / whole[:, None])
+    return SharedCoreMeans(passes / whole, present / whole[:, None], runnable / whole[:, None])

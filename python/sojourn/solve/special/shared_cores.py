@@ -41,9 +41,9 @@ from sojourn.solve.load_dependent_times import LEAST_LEFT
 from sojourn.solve.method import Method, RequestedOutputs
 from sojourn.solve.solution import Solution
 from sojourn.solve.special.shared_core_chain import (
-    ChainMeans,
-    ChainPoints,
-    CoreGroup,
+    SharedCoreChains,
+    SharedCoreMeans,
+    StationsSharingCores,
     chain_bytes,
     level_size,
     pieces,
@@ -152,12 +152,13 @@ def _core_numbers(points: NetworkPoints) -> tuple[Array, Array]:
     return found[:, :, 0], found[:, :, 1]
 
 
-def _groups(base: Network) -> tuple[CoreGroup, ...]:
+def _groups(base: Network) -> tuple[StationsSharingCores, ...]:
     place = {name: k for k, name in enumerate(base.stations)}
-    return tuple(
-        CoreGroup(tuple(place[name] for name in names), shared.weights if shared.together and shared.weights else (1.0,) * len(names))
-        for shared, names in _sharing(base)
-    )  # fmt: skip
+    found = []
+    for shared, names in _sharing(base):
+        weights = shared.weights if shared.together and shared.weights else (1.0,) * len(names)
+        found.append(StationsSharingCores(tuple(place[name] for name in names), weights))
+    return tuple(found)
 
 
 def _sharing(base: Network) -> list[tuple[SharedCores, tuple[str, ...]]]:
@@ -184,9 +185,9 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
     think = 1 / points.column("think_s")[:, 0]
     at_rest = np.stack([background[:, list(g.stations)].sum(axis=1) for g in groups], axis=1)
 
-    def at(left: Array) -> ChainMeans:
+    def at(left: Array) -> SharedCoreMeans:
         left = np.maximum(left, LEAST_LEFT * most)
-        return solved(ChainPoints(customers, rates, np.asarray(servers, np.int64), route, think, groups, left))
+        return solved(SharedCoreChains(customers, rates, np.asarray(servers, np.int64), route, think, groups, left))
 
     def given(passes: Array) -> Array:
         taken = np.stack([demands[:, list(g.stations)].sum(axis=1) for g in groups], axis=1) * passes[:, None]
@@ -202,8 +203,8 @@ def _of_shared(points: NetworkPoints, base: Network) -> tuple[Array, Array, Arra
 
 
 def _settled(
-    at: Callable[[Array], ChainMeans], given: Callable[[Array], Array], found: ChainMeans, step: float
-) -> ChainMeans:
+    at: Callable[[Array], SharedCoreMeans], given: Callable[[Array], Array], found: SharedCoreMeans, step: float
+) -> SharedCoreMeans:
     """The fixed point in the throughput: `given` says what cores it leaves, and `at` what throughput these allow; `found` is a first
     answer. On full cores one step of 1/`step` ends there."""
     now = found.throughput
@@ -237,11 +238,11 @@ def _of_alone(points: NetworkPoints, base: Network, wanted: RequestedOutputs) ->
     service = service * (own / servers)[:, :, None]
     demands = demands * own / servers
 
-    def at(left: Array) -> ChainMeans:
+    def at(left: Array) -> SharedCoreMeans:
         longer = servers / np.minimum(np.maximum(left, LEAST_LEFT * cores), own)
         answer = method.run(plain.altered(service_s=service * longer[:, :, None]), quiet)
         runnable = answer.throughput[:, :1] * demands * longer
-        return ChainMeans(answer.throughput[:, 0], answer.queue_length[:, :, 0], runnable)
+        return SharedCoreMeans(answer.throughput[:, 0], answer.queue_length[:, :, 0], runnable)
 
     def given(passes: Array) -> Array:
         taken = demands * passes[:, None]

@@ -27,7 +27,7 @@ NGINX = "nginx"
 WEB_PORT = 8080  # of nginx on a host of its own
 
 
-class OwnTiers(SiteTiers):
+class DefaultTiers(SiteTiers):
     """nginx before replicas of the application, before PostgreSQL on a copy of `cluster`, or tables in memory."""
 
     names: ClassVar[tuple[str, str, str]] = (NGINX, APPLICATION, DATABASE)
@@ -100,7 +100,7 @@ class OwnTiers(SiteTiers):
 
 
 @dataclass(frozen=True)
-class OpenOwnStack:
+class LoadedDefaultStack:
     options: BulletinSystemOptions
     cluster: BulletinCluster | None
     hosts: SiteHosts
@@ -110,11 +110,11 @@ class OpenOwnStack:
         return {"database": self.cluster.version, "rows": dict(self.cluster.rows)} if self.cluster else {}
 
     def start(self, factors: Mapping[str, Value], cores: TierCores, groups: CountedGroups, logs: Path) -> SiteTiers:
-        return OwnTiers(self.options, factors, cores, groups, self.cluster, logs, self.hosts)
+        return DefaultTiers(self.options, factors, cores, groups, self.cluster, logs, self.hosts)
 
 
 @dataclass(frozen=True)
-class OwnStack:
+class DefaultStack:
     """Of a study file with these options."""
 
     options: BulletinSystemOptions
@@ -158,7 +158,7 @@ class OwnStack:
         """None is refused."""
 
     @contextmanager
-    def open(self, copies: Path | None) -> Iterator[OpenOwnStack]:
+    def open(self, copies: Path | None) -> Iterator[LoadedDefaultStack]:
         nginx_program()
         if self.options.database:
             programs(runs_as(), "set database = false (tables in memory)")
@@ -168,4 +168,4 @@ class OwnStack:
             else nullcontext()
         )
         with site_hosts(self.options) as hosts, loaded as cluster:
-            yield OpenOwnStack(self.options, cluster, hosts)
+            yield LoadedDefaultStack(self.options, cluster, hosts)
