@@ -47,9 +47,11 @@ test test-alone: export POLARS_MAX_THREADS := 1
 test test-alone: export PYTHONDONTWRITEBYTECODE :=
 # A failure is tried once more, by itself: a neighbour of the machine can disturb a live test, but not twice the same one.
 AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 1
+# They speak to Python and have no tests in Rust (tools/tidy.py): pyo3 is compiled once less.
+OF_PYTHON := sojourn-py sojourn-cases-py sojourn-worker
 # More workers than cores: a third of the time of the tests is waiting, for a service or a limit of time.
 test: build ## all tests that others may run beside (fourteen minutes on 2 cores)
-	cargo test --workspace --locked --quiet --exclude sojourn-py --exclude sojourn-cases-py
+	cargo test --workspace --tests --locked --quiet $(OF_PYTHON:%=--exclude %)
 	$(PY) -m pytest -m "not alone" -n 5 --dist worksteal || $(AGAIN) -m "not alone"
 
 test-alone: build ## the tests that measure: nothing else may run (nine minutes)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_LINES = 300
+FENCE = re.compile(r"^\s*//[/!] ?```(\w*)", re.MULTILINE)
 LEFTOVERS = re.compile(r"\b(FIXME|XXX|HACK|TODO)\b")
 
 
@@ -40,6 +41,25 @@ def leftovers(paths: list[Path]) -> list[str]:
     ]
 
 
+def examples(paths: list[Path]) -> list[str]:
+    """Examples in the docs of crates, which `make test` does not run: rustdoc would take a second for each crate, and there are none."""
+    return [
+        f"{path.relative_to(ROOT)}: an example that no test runs; make it a test, or say what else it is (```text)"
+        for path in paths
+        if path.suffix == ".rs" and {"", "rust"} & set(FENCE.findall(path.read_text())[::2])
+    ]
+
+
+def tests_not_run(paths: list[Path]) -> list[str]:
+    """Tests in the crates that `make test` leaves out."""
+    without = [ROOT / name for name in ("crates/py", "crates/worker", "cases/native")]
+    return [
+        f"{path.relative_to(ROOT)}: a test in a crate that `make test` leaves out; see OF_PYTHON in Makefile"
+        for path in paths
+        if path.suffix == ".rs" and set(without) & set(path.parents) and "#[test]" in path.read_text()
+    ]
+
+
 def same_names(paths: list[Path]) -> list[str]:
     """Files of tests with one name in two folders, which pytest cannot collect together."""
     tests = [path for path in paths if path.name.startswith("test_") and ROOT / "tests" in path.parents]
@@ -64,7 +84,14 @@ def _missing(page: Path) -> list[str]:
 
 def main() -> int:
     paths = files()
-    problems = [*long_files(paths), *leftovers(paths), *same_names(paths), *missing_paths()]
+    problems = [
+        *long_files(paths),
+        *leftovers(paths),
+        *examples(paths),
+        *tests_not_run(paths),
+        *same_names(paths),
+        *missing_paths(),
+    ]
     print("\n".join(problems) or f"tidy: {len(paths)} files in order")
     return 1 if problems else 0
 
