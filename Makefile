@@ -14,17 +14,26 @@ help: ## this list
 
 setup: $(STAMP) ## system packages (as root on Debian) and the Python environment, pinned
 
-$(STAMP): requirements.lock tools/system-packages
+# pip takes two minutes for the lock, uv some seconds. uv reads no pip.conf: where that names the only index, pip goes on.
+PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check
+UV := $(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes
+
+$(STAMP): requirements.lock requirements-setup.lock tools/system-packages
 	bash tools/system-packages
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(PIP) -r requirements-setup.lock
+	$(UV) -r requirements.lock || $(PIP) -r requirements.lock
 	@touch $@
 
-build: $(NATIVE) ## sojourn and its cases with their native modules, into .venv
+build: $(NATIVE) $(VENV)/.imported ## sojourn and its cases with their native modules, into .venv
 
 $(NATIVE): $(STAMP) $(RUST) pyproject.toml cases/pyproject.toml
 	for part in . cases; do (cd $$part && VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(VENV)/bin:$$PATH" \
-		$(CURDIR)/$(VENV)/bin/maturin develop --release --locked --quiet) || exit 1; done
+		$(CURDIR)/$(VENV)/bin/maturin develop --release --locked --quiet --uv) || exit 1; done
+	@touch $@
+
+$(VENV)/.imported: $(STAMP) | $(NATIVE)
+	PYTHONDONTWRITEBYTECODE= $(PY) tools/import_all.py
 	@touch $@
 
 check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
@@ -98,7 +107,7 @@ fuzz: build $(VENV)/.fuzz ## an hour of fuzzing: all readers of foreign files, t
 	$(PY) fuzz/run.py --minutes 60
 
 $(VENV)/.fuzz: requirements-fuzz.lock $(STAMP)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-fuzz.lock
+	$(PIP) --no-deps -r requirements-fuzz.lock
 	@touch $@
 
 demo: build ## the web study (three minutes): its result in five lines, and the path of one HTML report
@@ -111,12 +120,12 @@ docs: build $(VENV)/.docs ## the docs as a site in site/: generated pages, stric
 	@echo site/index.html
 
 $(VENV)/.docs: requirements-docs.lock $(STAMP)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	$(PIP) -r requirements-docs.lock
 	@touch $@
 
 # The linker of zig makes them run on any Linux with glibc 2.17 or newer, and crosses to aarch64. Needs rustup's target for that.
 wheels: build ## wheels of both packages for x86_64 and aarch64 into dist/, and a source distribution
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check "ziglang>=0.15,<0.18" "cargo-zigbuild>=0.20,<1"
+	$(PIP) "ziglang>=0.15,<0.18" "cargo-zigbuild>=0.20,<1"
 	rustup target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 	for part in . cases; do for cpu in x86_64 aarch64; do (cd $$part && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" \
 		$(CURDIR)/$(VENV)/bin/maturin build --release --locked --zig --target $$cpu-unknown-linux-gnu --out $(CURDIR)/dist) || exit 1; done; done
