@@ -36,9 +36,16 @@ $(VENV)/.imported: $(STAMP) | $(NATIVE)
 	PYTHONDONTWRITEBYTECODE= $(PY) tools/import_all.py
 	@touch $@
 
+# Two at a time: mypy has one thread, and so has the end of each crate.
 check: build ## linters: rustfmt, clippy, ruff, mypy, layout rules
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check-rust check-python
+
+.PHONY: check-rust check-python
+check-rust: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+check-python: build
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
