@@ -40,6 +40,14 @@ def nothing_left(port: int) -> Iterator[None]:
     assert services(port) == []
 
 
+def least_demand_s(folder: RunFolder, work_s: float) -> float:
+    """What a request that works for `work_s` uses at least: the work of one request of the window may lie outside it, and meters of CPU
+    time are known to 2 % (benches/meters)."""
+    start_s, end_s = folder.manifest["window_s"]
+    requests = Metrics.read(folder.path / "metrics.parquet").value("throughput") * (end_s - start_s)
+    return work_s * (1 - 1 / requests - 0.02)
+
+
 def services(port: int) -> list[str]:
     """Command lines of services of this test that still run."""
     found = []
@@ -84,7 +92,7 @@ def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port:
     folder = run(of, tmp_path, work_ms=5.0)
     metrics = Metrics.read(folder.path / "metrics.parquet")
     demand, busy = metrics.value("service_demand", "cpu"), metrics.value("utilisation", "cpu")
-    assert 0.005 <= demand <= 0.0085
+    assert least_demand_s(folder, 0.005) <= demand <= 0.0085
     assert busy == pytest.approx(demand * metrics.value("throughput"), rel=0.03)
     assert folder.manifest["factors"] == {"work_ms": 5.0, "rate_per_s": 40.0}
     assert metrics.frame["work_ms"].unique().to_list() == [5.0]
@@ -96,7 +104,8 @@ def test_a_run_tells_utilisation_and_demand_of_the_program(tmp_path: Path, port:
 @pytest.mark.alone
 def test_time_of_forked_workers_counts(tmp_path: Path, port: int) -> None:
     folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
-    assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
+    demand = Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu")
+    assert least_demand_s(folder, 0.005) <= demand <= 0.0085
     assert sum(name.startswith("service") for name in folder.manifest["pids"]) == 3
 
 
@@ -106,7 +115,8 @@ def test_without_control_groups_the_processes_are_counted(
 ) -> None:
     monkeypatch.setattr("sojourn.study.kinds.command_system.make_counted_group", lambda *_: None)
     folder = run(system(port, "--work-ms", "5", "--processes", "3", load={"rate_per_s": 40.0, "for": 2.0}), tmp_path)
-    assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
+    demand = Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu")
+    assert least_demand_s(folder, 0.005) <= demand <= 0.0085
     assert len(folder.manifest["resources"]["cpu"]["pids"]) == 3
 
 
@@ -132,7 +142,8 @@ def test_on_hosts_of_its_own(tmp_path: Path, port: int) -> None:
     folder = run(of, tmp_path)
     assert folder.manifest["lab"]["kind"] == "namespaces"
     assert folder.manifest["load"]["lanes"][0]["targets"][0]["url"] == f"http://10.77.0.1:{port}/item"
-    assert 0.005 <= Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu") <= 0.0085
+    demand = Metrics.read(folder.path / "metrics.parquet").value("service_demand", "cpu")
+    assert least_demand_s(folder, 0.005) <= demand <= 0.0085
 
 
 def test_what_it_prints_has_no_secrets(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
