@@ -4,7 +4,8 @@ the model that Chen et al. argue against, is fitted for comparison.
 Options of `[fit]`: `variants`, some of these (by default all but `mmm`); `group_by`, a factor: runs that differ in it are fitted apart, and
 a prediction takes the fit with its value; `unknown`, of `UNKNOWN`: what else the fit finds. `handoff_s` is a delay of every answer beside
 the cores, such as that of a hypervisor which carries its packets; `page_scv` is that of a page (of `priority`; the others have an
-exponential page). Before the runs each variant is believed by the live sessions in which it was right, by
+exponential page); `saved` is by how much longer interrupts and pages take at low rates, which needs the saturation rate: the closed loop
+that measured it takes part in the fit then. Before the runs each variant is believed by the live sessions in which it was right, by
 Laplace's rule of succession: 1 and the number of these, to each other (S. L. Zabell: The Rule of Succession. Erkenntnis 31 (1989), pp.
 283-321). That `priority` is ahead has a reason: in a kernel an interrupt preempts a page. Runs without known work are no part of
 the fit: they tell what the client costs on the cores that it shares (`known_demands.py`), which the models take as given.
@@ -22,7 +23,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sojourn.errors import FitError, InputError
-from sojourn.fit import AVERAGED, ChosenModel, FitRuns, FittedModel, FittedModelData, fit_rivals, observe_runs
+from sojourn.fit import (
+    AVERAGED,
+    ChosenModel,
+    FitRuns,
+    FittedModel,
+    FittedModelData,
+    fit_rivals,
+    observe_runs,
+    with_saturation,
+)
 from sojourn.model import Lognormal, Model, Multicore, Unknown, replaced
 from sojourn.runs import RunFolder
 from sojourn.study import FitTemplate, RivalModels
@@ -36,7 +46,8 @@ PRIORITY, MMM = "priority", "mmm"
 SESSIONS_RIGHT = {"priority": 5}
 SomeFit = TypeVar("SomeFit", bound=FittedModelData)
 PAGE_SCV = 0.5  # where a fit begins
-UNKNOWN = ("handoff_s", "page_scv")
+UNKNOWN = ("handoff_s", "page_scv", "saved")
+MOST_SAVED = 1.0  # as of any service (`sojourn.fit.candidate_models`)
 LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`fit/run_measurements.py`)
 
 
@@ -69,6 +80,9 @@ class WebModelsTemplate(FitTemplate):
     def read(self, path: Path) -> FittedWeb:
         return FittedWeb(FittedModel.read(path))
 
+    def takes_saturation(self, options: Mapping[str, Any]) -> bool:
+        return "saved" in options.get("unknown", ())
+
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
         return observe_runs(_loaded(runs)).not_valid
 
@@ -93,7 +107,10 @@ def _fitted(
     loaded = _loaded(runs)
     if not loaded:
         raise _no_run()
-    seen, client_s = observe_runs(loaded), overheads(runs).client_s
+    closed = [run for run in runs if "users" in run.manifest["factors"]] if "saved" in unknown else []
+    seen, client_s = with_saturation(observe_runs(loaded), closed), overheads(runs).client_s
+    if not any(("", "saturation_rate") in run.means for run in seen.runs):  # without it, `saved` would tell any
+        unknown = tuple(name for name in unknown if name != "saved")
     models = {name: replace(fit_for(model_file(name), seen, client_s, unknown), where=where) for name in variants}
     chosen = fit_rivals(seen, models, seed=seed, prior=believed(variants))
     fits = dict(chosen.fits)
@@ -147,6 +164,8 @@ def fit_for(model: Model, runs: FitRuns, client_s: float = 0.0, unknown: Sequenc
     values: dict[str, Any] = {"client_s": client_s}
     if "handoff_s" in unknown or all(run.factors["cores"] == run.factors["nics"] for run in runs.runs):
         values |= {"crossing_s": 0.0, "handoff_s": Unknown(low=0.0)}
+    if "saved" in unknown:
+        values["saved"] = Unknown(low=0.0, high=MOST_SAVED)
     meters = {
         part: name
         for part, name in model.observed.items()

@@ -23,6 +23,7 @@ observed_time       when windows are of, and whether a fit is stale    left_out_
 left_out_variance   that unit: what a foretold number is off by        sampling_error             of a mean, by a model
 window_errors       how much windows of one service differ             cpu_limit                  whether CPU time limits for sure
 neighbour_spread    what runs differ by beside what is smooth          chosen_model               the answer of `auto`; is it good?
+measured_saturation the saturation rate beside open runs
 """
 
 from sojourn.fit.assumed_values import fit_assuming
@@ -32,6 +33,7 @@ from sojourn.fit.fit_runs import FitRuns, observe_runs
 from sojourn.fit.fitted_defaults import FittedDefaults
 from sojourn.fit.fitted_model import FittedModel
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.measured_saturation import with_saturation
 from sojourn.fit.mix_demands import MixDemands, completed_per_s, mix_demands
 from sojourn.fit.model_fit import fit
 from sojourn.fit.parameter_estimate import ParameterEstimate
@@ -57,4 +59,5 @@ __all__ = [
     "observe_runs",
     "predict",
     "validate",
+    "with_saturation",
 ]

@@ -15,7 +15,7 @@ from sojourn.fit.model_evaluation import ModelEvaluator, slower_clocks
 from sojourn.fit.realised_rate import RealisedRates
 from sojourn.fit.run_clusters import RunClusters
 from sojourn.fit.run_mean_error import ErrorGrowth
-from sojourn.fit.run_measurements import measurements
+from sojourn.fit.run_measurements import OF_ALL_TIMES, SATURATION, check_observed, measurements
 from sojourn.fit.slow_episodes import slow_logarithms
 from sojourn.fit.starting_values import starts
 from sojourn.fit.untold_unknowns import names_of, not_varied, refusal, told_ever
@@ -43,7 +43,7 @@ class FitProblem:
         self.evaluator = ModelEvaluator(model, self.points)
         self.paths = self.evaluator.paths
         self.seen = [one for i, run in enumerate(runs.runs) for one in measurements(i, run, model)]
-        self._observed()
+        check_observed(runs, model)
         if len(names) < len(self.paths):
             value = f"{len(names)} configurations for {len(self.paths)} unknowns"
             raise FitError(value, "runs", "measure at more levels, or give some of the unknowns")
@@ -71,24 +71,12 @@ class FitProblem:
         off = meter_errors.drawn(meter, np.array([s.bound for s in self.seen]), count, rng)
         return np.asarray((off * self.weight) @ np.linalg.pinv(self.weight[:, None] * jacobian).T)
 
-    def _observed(self) -> None:
-        for station, given in self.model.observed.items():
-            wanted = (given,) if isinstance(given, str) else tuple(given)
-            for name in wanted:
-                if not any(name in run.busy for run in self.runs.runs):
-                    there = (
-                        ", ".join(self.runs.resources)
-                        or "none: measure with --service-pids, --service-cgroup or --service-disk"
-                    )
-                    raise FitError(
-                        f"no resource {name!r}", f"observed.{station}", f"use one that the runs have: {there}"
-                    )
-
     def predicted(self, values: Array) -> Array:
         """B x n, logarithms of what each measured number would be."""
         answers = self.evaluator.at(values)
         size = len(self.points)
-        tables = {key: np.reshape(v, (-1, size)) for key, v in answers.values.items()}
+        told = {**answers.values, SATURATION: answers.saturation}
+        tables = {key: np.reshape(v, (-1, size)) for key, v in told.items()}
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.stack([np.log(tables[s.key][:, c]) for s, c in zip(self.seen, self.at, strict=True)], axis=1)
         return np.nan_to_num(found, nan=50.0, posinf=50.0, neginf=-50.0)
@@ -158,7 +146,8 @@ class FitProblem:
         first = self.weight[:, None] * nonlinear_least_squares.slopes(
             self.predicted, self.scale, self.scale.begun(self.starts[0])
         )
-        told_ever(self.model, self.points, [s.key for s in self.seen], self.paths, first, self.starts[0])
+        keys = [s.key for s in self.seen if s.key != SATURATION]
+        told_ever(self.model, self.points, keys, self.paths, first, self.starts[0])
 
     def told_apart(self, x: Array, jacobian: Array) -> None:
         """Raises FitError for unknowns that the runs do not tell apart where the search ended."""
@@ -226,8 +215,8 @@ class FitProblem:
         one, other = (self.evaluator.solved(networks).values for networks in (plain, longer))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = [
-                1.0
-                if s.key[2] == "parameter"
+                OF_ALL_TIMES[s.key[2]]
+                if s.key[2] in OF_ALL_TIMES
                 else np.log(other[s.key][c] / one[s.key][c]) / step + (1.0 if s.key[2] == "response_time" else 0.0)
                 for s, c in zip(self.seen, self.at, strict=True)
             ]

@@ -16,7 +16,7 @@ OF_FASTEST = {
     "handoff_s": 0.1,
     "crossing_s": 0.1,
 }  # share of the smallest response
-PLAIN = {"interrupt_scv": 1.0, "p": 0.5}
+PLAIN = {"interrupt_scv": 1.0, "p": 0.5, "saved": 0.3}
 
 
 def multicore_start(model: Model, path: str, runs: FitRuns, fastest_s: float) -> float | None:

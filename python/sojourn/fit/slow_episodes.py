@@ -124,7 +124,7 @@ def slowness_of(folders: Sequence[RunFolder], cpu_s: Sequence[float], groups: Se
 def slow_logarithms(each: Sequence[tuple[float, str]]) -> Array:
     """Of n measured numbers, slowness of the run and metric, by which all times of service were longer; 0 of parameters, which were
     measured as they are."""
-    return np.array([0.0 if metric == "parameter" else np.log(slow) for slow, metric in each])
+    return np.array([0.0 if metric in ("parameter", "saturation_rate") else np.log(slow) for slow, metric in each])
 
 
 def notes(runs: Sequence[tuple[str, float]]) -> list[str]:

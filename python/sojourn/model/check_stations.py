@@ -107,6 +107,7 @@ def _multicore(s: Multicore, place: str) -> None:
     for key in ("interrupt_s", "client_s", "handoff_s", "crossing_s"):
         number(getattr(s, key), f"{place}.{key}", what="(s)")
     number(s.interrupt_scv, f"{place}.interrupt_scv", what="(variance over mean squared)")
+    number(s.saved, f"{place}.saved")
     one_of(s.variant, f"{place}.variant", VARIANTS)
     whole(s.capacity, f"{place}.capacity", 1, 10**9)
     if isinstance(s.p, str):

@@ -91,7 +91,9 @@ class Multicore:
     the probability that a page stays on the core of its interrupt, or a rule for this probability. `capacity` is the maximum number of
     requests at a leading core (not with `priority`). `client_s` is the work (s) of the load generator for each request, if the generator
     shares the leading cores. `handoff_s` is a delay (s) of each response. `crossing_s` is a delay (s) of each request whose page goes to
-    another core. All times and `interrupt_scv` are 0 or more. `solve.two_class` has the laws and the sources.
+    another core. `saved` says how much longer interrupts and pages take at low rates: 1 + `saved` (1 - r)² times, where r is the arrival
+    rate as a share of the saturation rate. All times, `interrupt_scv` and `saved` are 0 or more. `solve.two_class` has the laws and the
+    sources.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Multicore:
     handoff_s: float = 0.0
     crossing_s: float = 0.0
     interrupt_scv: float = 0.0
+    saved: float = 0.0
     kind: ClassVar[str] = "multicore"
 
     @property

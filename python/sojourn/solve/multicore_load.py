@@ -12,7 +12,7 @@ import numpy as np
 from sojourn.model.network_arrays import Array, Network
 from sojourn.model.network_points import HOSTS, Points, as_points
 from sojourn.solve.two_class import arguments
-from sojourn.solve.two_class_equations import TwoClassLoad, saturation
+from sojourn.solve.two_class_equations import TwoClassLoad, at_its_rate, saturation
 
 TIMES = ("client_s", "handoff_s", "crossing_s", "interrupt_scv")  # of a station, as `arguments` has them
 
@@ -20,18 +20,22 @@ TIMES = ("client_s", "handoff_s", "crossing_s", "interrupt_scv")  # of a station
 def loads(networks: Sequence[Network], k: int) -> list[tuple[Points, TwoClassLoad]]:
     """The points of station `k` that the laws take in one call: one capacity and one rule for p; p itself may differ."""
     points = as_points(networks)
-    given = {name: points.part(HOSTS, k, name) for name in ("p", "capacity", "interrupt_s", "cores", "nics", *TIMES)}
+    given = {
+        name: points.part(HOSTS, k, name) for name in ("p", "capacity", "interrupt_s", "cores", "nics", "saved", *TIMES)
+    }
     rules = [p if isinstance(p, str) else "" for p in given["p"]] if given["p"].dtype == object else [""] * len(points)
     rate = (points.column("visits")[:, k] * points.column("rate_per_s")).sum(axis=1)
     page, scv = points.column("service_s")[:, k].max(axis=1), points.by_base(lambda n: _scv(n, k))
-    found = []
+    variant, found = networks[0].hosts[k].variant, []
     for capacity, rule in dict.fromkeys(zip(given["capacity"].tolist(), rules, strict=True)):
         at = np.flatnonzero((given["capacity"] == capacity) & (np.array(rules) == rule))
         own = {name: given[name][at].astype(float) for name in ("interrupt_s", "cores", "nics", *TIMES)}
         p = None if rule else given["p"][at].astype(float)
-        found.append((at, arguments(
+        x = arguments(
             rate[at], page_s=page[at], p=p, p_rule=rule or "uniform", capacity=int(capacity), page_scv=scv[at], **own,
-        )))  # fmt: skip
+        )  # fmt: skip
+        saved = given["saved"][at].astype(float)
+        found.append((at, at_its_rate(variant, x, saved) if saved.any() else x))
     return found
 
 

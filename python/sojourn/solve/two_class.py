@@ -30,6 +30,7 @@ with probability p, else goes to one of cores m..n-1, evenly. With m = n, p is 1
 * `client_s` is the load generator's work per request where it shares the leading cores; in `paper` and `shared` it is
   added to the work of class a. `handoff_s` is a fixed delay of every response, `crossing_s` one
   of each request that goes to another core (IPI, wake-up there). All three ours, 0 by default.
+* `saved` of a station: S and A are 1 + saved (1 - lambda/saturation)² times as long, the same at the saturation rate. Ours, 0 by default.
 
 Limits. Above about 90 % interrupts move to ksoftirqd at normal priority, which no variant has. The client's batches
 under load make arrivals burstier than Poisson. Stable at any load and N: see `cpu0`.
@@ -141,7 +142,15 @@ def arguments(
         work = np.asarray(interrupt_s, float) + np.asarray(delays.get("client_s", 0.0), float)
         p = routing_probability(p_rule, cores_, nics_, work / np.asarray(page_s, float))
     p = np.where(cores_ == nics_, 1.0, p)
-    full = {"handoff_s": 0.0, "crossing_s": 0.0, "client_s": 0.0, "interrupt_scv": 0.0, "page_scv": 1.0, **delays}
+    full = {
+        "handoff_s": 0.0,
+        "crossing_s": 0.0,
+        "client_s": 0.0,
+        "interrupt_scv": 0.0,
+        "page_scv": 1.0,
+        "longer": 1.0,
+        **delays,
+    }
     return load(capacity, rate=rate, interrupt_s=interrupt_s, page_s=page_s, p=p, cores=cores_, nics=nics_, **full)
 
 

@@ -7,7 +7,7 @@ Sources, letters and limits: `two_class`. S = `interrupt_s` = 1/mu1, A = `page_s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ Results = dict[str, Array]
 
 @dataclass(frozen=True)
 class TwoClassLoad:
-    """Broadcast arguments: one entry per point that is solved."""
+    """Broadcast arguments: one entry per point that is solved. `longer`: what `interrupt_s` and `page_s` are at this rate over what they
+    are at the saturation rate, 1 or more."""
 
     rate: Array
     interrupt_s: Array
@@ -35,6 +36,7 @@ class TwoClassLoad:
     client_s: Array
     interrupt_scv: Array
     page_scv: Array
+    longer: Array
     capacity: int
 
     @property
@@ -62,11 +64,20 @@ def load(capacity: int, **arguments: ArrayLike) -> TwoClassLoad:
 
 def saturation(variant: str, x: TwoClassLoad) -> tuple[Array, Array]:
     """(leading, trailing): the rates in 1/s at which each kind of core has no time left; infinite where unused."""
+    high_s, page_s = x.interrupt_s / x.longer + x.client_s, x.page_s / x.longer
     with np.errstate(divide="ignore"):
-        pages = x.p * x.page_s
-        work = np.maximum(x.high_s, pages) if variant == "paper" else x.high_s + pages
-        away = np.where(x.trailing > 0, (1 - x.p) * x.page_s, 0.0)
+        pages = x.p * page_s
+        work = np.maximum(high_s, pages) if variant == "paper" else high_s + pages
+        away = np.where(x.trailing > 0, (1 - x.p) * page_s, 0.0)
         return x.nics / work, np.where(away > 0, x.trailing / np.where(away > 0, away, 1.0), np.inf)
+
+
+def at_its_rate(variant: str, x: TwoClassLoad, saved: Array) -> TwoClassLoad:
+    """With times that are longer at low rates: 1 + saved (1 - r)² times those at the saturation rate, which `x` has; r: rate over that.
+    One soft interrupt stands for more packets, and more is found in caches, as more comes. Ours."""
+    left = 1 - np.minimum(x.rate / np.minimum(*saturation(variant, x)), 1.0)
+    longer = 1 + saved * left**2
+    return replace(x, interrupt_s=x.interrupt_s * longer, page_s=x.page_s * longer, longer=longer)
 
 
 def chain(x: TwoClassLoad, variant: str) -> Results:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.fit.fitted_model_data import FittedModelData
+from sojourn.fit.measured_saturation import same_but_load
 from sojourn.fit.realised_rate import came_per_s
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.fit_templates import FittedProtocol, RivalModels
@@ -135,12 +136,6 @@ def _told(rows: list[Row]) -> pl.DataFrame:
         if tuple(row[key] for key in place) not in foretold:
             row["error"] = None
     return pl.DataFrame([{key: row[key] for key in SCHEMA} for row in rows], schema=SCHEMA)
-
-
-def same_but_load(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether all factors but those of the load are the same."""
-    load = {"users", "think_s", "rate_per_s"}
-    return {k: v for k, v in one.items() if k not in load} == {k: v for k, v in other.items() if k not in load}
 
 
 def _of_run(folder: RunFolder, predicted: Iterable[Row], model: str, kind: str) -> list[Row]:

@@ -98,6 +98,10 @@ class FitTemplate(Protocol):
         """Raises StudyError for an option that can be told to be wrong before the first run."""
         return
 
+    def takes_saturation(self, options: Mapping[str, Any]) -> bool:
+        """Whether closed loops that told the saturation rate of runs which are fitted are given to `fit`, too."""
+        return False
+
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
         """Of the runs of a fit the names of those that are not valid and that it uses."""
         return ()

@@ -13,6 +13,7 @@ import polars as pl
 
 from sojourn.errors import ServiceError
 from sojourn.files.writing import write_whole
+from sojourn.fit.measured_saturation import same_but_load
 from sojourn.lab.machine_lock import only_one
 from sojourn.report import write_html
 from sojourn.runs.run_folder import RunFolder
@@ -27,7 +28,7 @@ from sojourn.study.run_order import spread
 from sojourn.study.run_points import run_points
 from sojourn.study.study_findings import StudyFindings
 from sojourn.study.study_folder import Say, open_study, save_state
-from sojourn.study.study_points import SHARE, at_rate, saturating
+from sojourn.study.study_points import SATURATION, SHARE, at_rate, saturating
 from sojourn.study.study_progress import progress_of
 from sojourn.study.study_report import study_document
 from sojourn.study.study_result import StudyResult
@@ -135,7 +136,14 @@ def _rivals(plan: CheckedStudy, used: list[RunFolder]) -> RivalModels:
 
 
 def _for_fit(plan: CheckedStudy, runs: Iterable[RunFolder]) -> list[RunFolder]:
-    return [run for run in runs if plan.is_fitted(run.manifest["section"], run.manifest["factors"])]
+    assert plan.template is not None and plan.study.fit is not None
+    every = list(runs)
+    found = [run for run in every if plan.is_fitted(run.manifest["section"], run.manifest["factors"])]
+    if not plan.template.takes_saturation(plan.study.fit.options):
+        return found
+    fitted = [run.manifest["factors"] for run in found]
+    closed = [run for run in every if run.manifest["section"] == SATURATION]
+    return found + [run for run in closed if any(same_but_load(run.manifest["factors"], one) for one in fitted)]
 
 
 def _at_rates(plan: CheckedStudy, run: Run) -> tuple[list[RunFolder], list[Point]]:

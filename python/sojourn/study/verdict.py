@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.fit.fitted_file import NO_ERROR
+from sojourn.fit.measured_saturation import same_but_load
 from sojourn.fit.parameter_estimate import ParameterEstimate
 from sojourn.fit.run_mean_error import MISFIT
 from sojourn.runs.disturbances import ONLY_BESIDE, beside_in_one_line
@@ -27,7 +28,6 @@ from sojourn.study.evaluation import (
     median_error,
     median_interval,
     of_means,
-    same_but_load,
 )
 from sojourn.study.fit_templates import FittedProtocol, parts_of
 from sojourn.study.predictions import is_interval

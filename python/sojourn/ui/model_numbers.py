@@ -10,7 +10,7 @@ from sojourn.model import Model
 from sojourn.model.unknown_parameters import WHOLE
 
 FIELDS = ("population", "rate_per_s", "think_s", "servers", "size", "limit", "capacity", "branches", "cores", "nics", "interrupt_s",
-          "client_s", "handoff_s", "crossing_s")  # fmt: skip
+          "client_s", "handoff_s", "crossing_s", "saved")  # fmt: skip
 TIMES = ("demands_s", "service_s")
 FACTOR = 4.0  # a slider reaches from a quarter of a number to four times it
 MOST = 60  # sliders: the rest is changed in the text

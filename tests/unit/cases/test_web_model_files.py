@@ -9,11 +9,12 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import FitError, InputError
-from sojourn.fit import FitRuns
+from sojourn.fit import FitRuns, with_saturation
 from sojourn.fit.fit_runs import FitRun
 from sojourn.model.unknown_parameters import unknowns
 from sojourn.runs.run_folder import RunFolder
 from sojourn.study.system import Point
+from sojourn.table import Metrics
 from sojourn_cases.web.fitted_web import parameters
 from sojourn_cases.web.model_files import NAMES, TEMPLATE, UNKNOWN, fit_for, known_of_nics, model_file
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
@@ -62,7 +63,7 @@ def test_what_is_refused(runs: list[RunFolder]) -> None:
         TEMPLATE.fit(runs, 1, {"variants": ["fair"]})
     with pytest.raises(InputError, match="give variants, group_by, unknown"):
         TEMPLATE.fit(runs, 1, {"group": "cores"})
-    with pytest.raises(InputError, match="unknown: .* give some of handoff_s, page_scv"):
+    with pytest.raises(InputError, match="unknown: .* give some of handoff_s, page_scv, saved"):
         TEMPLATE.fit(runs, 1, {"unknown": ["speed"]})
     with pytest.raises(FitError, match="no run at a known rate"):
         TEMPLATE.fit([], 1, {})
@@ -117,14 +118,44 @@ def test_a_delay_and_the_variance_of_a_page_are_found_where_asked_for(scv: float
         means = {("", "response_time"): (mean_s, 0.01), ("", "throughput"): (rate, 0.005)}
         runs.append(FitRun(f"{rate:g}", {"cores": 1, "nics": 1, "rate_per_s": rate}, means, {"leading": rate * page_s}))
     seen = FitRuns(runs)
-    fitted = sj.fit(seen, fit_for(model_file("priority"), seen, unknown=UNKNOWN), draws=20)
+    fitted = sj.fit(seen, fit_for(model_file("priority"), seen, unknown=UNKNOWN[:2]), draws=20)
     found = parameters(fitted)
     assert set(found) == {"page_s", "page_scv", "handoff_s"}
     assert found["page_s"].value == pytest.approx(page_s, rel=0.01)
     assert found["page_scv"].value == pytest.approx(scv, abs=0.05)
     assert found["handoff_s"].value == pytest.approx(delay_s, rel=0.03)
-    shared = fit_for(model_file("shared"), seen, unknown=UNKNOWN)
+    shared = fit_for(model_file("shared"), seen, unknown=UNKNOWN[:2])
     assert set(unknowns(shared)) == {"stations.cpu.handoff_s", "service_s.cpu.user"}, "exponential"
+
+
+def test_times_that_fall_with_the_load_need_the_saturation_rate(tmp_path: Path) -> None:
+    """One core, M/D/1 (Kleinrock, as above) with A (1 + saved (1 - l A)²): the closed loop says what A is."""
+    page_s, delay_s, saved, runs = 1.6e-3, 2e-3, 0.4, []
+    for share in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75):
+        rate, own_s = share / page_s, page_s * (1 + saved * (1 - share) ** 2)
+        mean_s = delay_s + own_s + rate * own_s**2 / 2 / (1 - rate * own_s)
+        means = {("", "response_time"): (mean_s, 0.01), ("", "throughput"): (rate, 0.005)}
+        factors = {"cores": 1, "nics": 1, "rate_per_s": rate}
+        runs.append(FitRun(f"{rate:g}", factors, means, {"leading": rate * own_s}))
+    said = {
+        "factors": {"cores": 1, "nics": 1, "users": 16},
+        "resources": {},
+        "valid": True,
+        "status": "complete",
+        "reasons": [],
+    }
+    closed = RunFolder.create(tmp_path / "full", said)
+    Metrics.of([{"metric": "throughput", "value": 1 / page_s}], "measured", "ok", "").write(
+        closed.path / "metrics.parquet"
+    )
+    seen = with_saturation(FitRuns(runs), [closed])
+    fitted = sj.fit(seen, fit_for(model_file("priority"), seen, unknown=UNKNOWN), draws=60)
+    found = parameters(fitted)
+    assert found["page_s"].value == pytest.approx(page_s, rel=0.02)
+    assert found["saved"].value == pytest.approx(saved, abs=0.05)
+    rate = fitted.predict({"cores": 1, "nics": 1, "rate_per_s": 300.0}, 0.9)
+    assert rate.value("saturation_rate") == pytest.approx(1 / page_s, rel=0.02)
+    assert TEMPLATE.takes_saturation({"unknown": ["saved"]}) and not TEMPLATE.takes_saturation({})
 
 
 def test_what_the_client_takes_is_given() -> None:

@@ -7,7 +7,7 @@ Sources, letters, limits and stability: `sojourn.solve.two_class`, whose numbers
 | `rate_per_s`              | visits of the one open class                     | 1/s  |
 | 1 / `mu1_per_s`           | `interrupt_s` of the station                     | s    |
 | 1 / `mu2_per_s`, page_scv | service time of the class: mean, and its scv     | s, 1 |
-| `cores`, `nics`, `p`, `capacity`, `client_s`, `handoff_s`, `crossing_s`, `interrupt_scv` | of the station; p is a number or a rule | |
+| `cores`, `nics`, `p`, `capacity`, `client_s`, `handoff_s`, `crossing_s`, `interrupt_scv`, `saved` | of the station | |
 
 One method a variant. Limits: one open class, Poisson arrivals, at most one visit a pass; `paper` and `shared` take
 exponential pages. The rows of the stations "leading" and "trailing" are those of `two_class`.
