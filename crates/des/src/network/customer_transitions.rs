@@ -10,12 +10,19 @@ use super::log::Pass;
 use super::routes::Way;
 
 impl EventEngine {
-    /// A customer of `class` goes on from a node: the `only` way, or by the routes.
+    /// A customer of `class` goes on from a node by the routes.
     #[inline(always)]
-    pub fn go(&mut self, mut from: usize, id: u32, mut class: usize, mut only: Way) {
-        if !self.free {
-            return self.advance(from, id);
+    pub fn go(&mut self, from: usize, id: u32, class: usize) {
+        if self.free {
+            self.go_freely(from, id, class, None);
+        } else {
+            self.advance(from, id);
         }
+    }
+
+    /// The same where nobody can be refused: the `only` way, or by the routes.
+    #[inline(always)]
+    pub fn go_freely(&mut self, mut from: usize, id: u32, mut class: usize, mut only: Way) {
         loop {
             let (node, next) = only.take().unwrap_or_else(|| self.chosen(from, class));
             if let Some(station) = self.stations.get_mut(node) {

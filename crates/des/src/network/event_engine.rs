@@ -6,7 +6,7 @@ use super::calendar::{Priority, NEVER};
 use super::config::Config;
 use super::control::Control;
 use super::limits::{FreedCapacity, Limit};
-use super::routes::Routes;
+use super::routes::{Routes, Way};
 use super::sources::{self, BufferedArrivalTimes, EventKind, Think};
 use super::station::{ServiceKind, Station};
 use super::world::World;
@@ -43,18 +43,21 @@ impl EventEngine {
             EventKind::Arrival(c) => Some(*c),
             _ => None,
         });
-        let times = |(times, source): (Option<_>, _)| Some(BufferedArrivalTimes::new(times?, source));
         let limits_of =
             |k| (0..config.limits.len()).filter(|l| config.limits[*l].stations.contains(&k)).collect();
         let routes = Routes::new(config);
+        let arrivals = sources::arrivals(config).into_iter().zip(arrival_slot).enumerate();
+        let times = |(c, (times, source)): (usize, (Option<_>, usize))| {
+            Some(BufferedArrivalTimes::new(times?, source, routes.only(k, c)))
+        };
         let mut engine = EventEngine {
             world: World::new(config, k + event_kinds.len()),
             completions: 0,
             events: 0,
             free: config.limits.is_empty() && config.stations.iter().all(|s| s.capacity.is_none()),
             stations: (0..k).map(|k| Station::new(config, k, |c| routes.only(k, c))).collect(),
+            arrivals: arrivals.map(times).collect(),
             routes,
-            arrivals: sources::arrivals(config).into_iter().zip(arrival_slot).map(times).collect(),
             think: sources::thinks(config),
             think_slot: sources::slots(&event_kinds, k, classes, |h| match h {
                 EventKind::Think(c) => Some(*c),
@@ -89,8 +92,20 @@ impl EventEngine {
     /// Up to `until_s`, to `completions` passes in all, or for `most` events, whichever is first; false if nothing
     /// will ever happen again.
     pub fn run(&mut self, until_s: f64, completions: u64, most: u64) -> bool {
-        let last = self.events.saturating_add(most);
-        while self.completions < completions && self.events < last {
+        let mut left = most;
+        let goes_on = if self.free {
+            self.events::<true>(until_s, completions, &mut left)
+        } else {
+            self.events::<false>(until_s, completions, &mut left)
+        };
+        self.events += most - left;
+        goes_on
+    }
+
+    /// The same for at most `left` events, which are taken from it; `FREE` is what `free` says.
+    #[inline(never)]
+    fn events<const FREE: bool>(&mut self, until_s: f64, completions: u64, left: &mut u64) -> bool {
+        while self.completions < completions && *left > 0 {
             let (time_s, source) = self.world.calendar.first();
             // Not a number is not less than anything.
             let ahead = time_s < until_s;
@@ -103,17 +118,17 @@ impl EventEngine {
             }
             self.world.now_s = time_s;
             self.world.since = time_s - self.world.statistics.segment_start_s;
-            self.events += 1;
+            *left -= 1;
             if source < self.stations.len() {
-                self.complete(source);
+                self.complete::<FREE>(source);
             } else {
                 match self.event_kinds[source - self.stations.len()] {
-                    EventKind::Arrival(c) => self.arrive(c),
+                    EventKind::Arrival(c) => self.arrive::<FREE>(c),
                     EventKind::Think(c) => self.thought(c),
                     EventKind::Control(i) => self.control(i),
                 }
             }
-            if !self.free {
+            if !FREE {
                 self.settle();
             }
         }
@@ -122,12 +137,12 @@ impl EventEngine {
 
     /// The earliest service at station k ends.
     #[inline(always)]
-    fn complete(&mut self, k: usize) {
+    fn complete<const FREE: bool>(&mut self, k: usize) {
         let station = &mut self.stations[k];
         let Some(id) = station.complete(&self.world) else { return };
-        if self.free {
+        if FREE {
             let (class, next) = station.depart(&mut self.world, id);
-            self.go(k, id, class, next);
+            self.go_freely(k, id, class, next);
         } else {
             self.advance(k, id);
         }
@@ -152,21 +167,27 @@ impl EventEngine {
         self.world.now_s = time_s;
     }
 
+    /// Where those of class `c` who arrive go, if there is only one way.
     #[inline(always)]
-    fn next_arrival(&mut self, c: usize) {
-        let Some(times) = &mut self.arrivals[c] else { return };
+    fn next_arrival(&mut self, c: usize) -> Way {
+        let times = self.arrivals[c].as_mut()?;
         let key = match times.next_s() {
             Some(time_s) => self.world.event(time_s, Priority::Arrival, times.source),
             None => NEVER,
         };
         self.world.calendar.set(times.source, key);
+        times.only
     }
 
-    fn arrive(&mut self, c: usize) {
-        self.next_arrival(c);
+    fn arrive<const FREE: bool>(&mut self, c: usize) {
+        let only = self.next_arrival(c);
         let id = self.world.customers.begin(c as u32, self.world.now_s);
         self.world.statistics.pass_begins(c, self.world.since);
-        self.go(self.stations.len(), id, c, None);
+        if FREE {
+            self.go_freely(self.stations.len(), id, c, only);
+        } else {
+            self.advance(self.stations.len(), id);
+        }
     }
 
     fn thought(&mut self, c: usize) {
@@ -180,7 +201,7 @@ impl EventEngine {
     #[inline(always)]
     pub fn enter_network(&mut self, id: u32, c: usize) {
         self.begin_pass(id, c);
-        self.go(self.stations.len(), id, c, None);
+        self.go(self.stations.len(), id, c);
     }
 
     #[inline(always)]

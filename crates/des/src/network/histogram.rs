@@ -30,19 +30,36 @@ pub struct Histogram {
     open: Box<[u32; BINS]>,
     used: Box<[bool; BLOCKS]>,
     groups: Vec<Group>,
+    /// So many more values cannot fill a bin of the open group.
+    room: u32,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
         let open = vec![0; BINS].into_boxed_slice().try_into().expect("as many as BINS");
-        Histogram { open, used: Box::new([false; BLOCKS]), groups: Vec::new() }
+        Histogram { open, used: Box::new([false; BLOCKS]), groups: Vec::new(), room: u32::MAX }
     }
 }
 
 impl Histogram {
-    /// One value, s. A bin that has 2^32 - 1 of a group takes no more.
+    /// Whether as many values are to be given to `count`; else to `count_full`, as a bin may be full.
+    #[inline(always)]
+    pub fn has_room(&mut self, values: usize) -> bool {
+        let room = usize::try_from(self.room).map_or(None, |room| room.checked_sub(values));
+        self.room = room.unwrap_or(0) as u32;
+        room.is_some()
+    }
+
+    /// One value, s; `has_room` said that there is room for it.
     #[inline(always)]
     pub fn count(&mut self, value_s: f64) {
+        let bin = bin(value_s);
+        self.used[bin / BLOCK] = true;
+        self.open[bin] = self.open[bin].wrapping_add(1);
+    }
+
+    /// The same where there may be none: a bin that has 2^32 - 1 of a group takes no more.
+    pub fn count_full(&mut self, value_s: f64) {
         let bin = bin(value_s);
         self.used[bin / BLOCK] = true;
         self.open[bin] = self.open[bin].saturating_add(1);
@@ -50,6 +67,7 @@ impl Histogram {
 
     /// Ends the open group.
     pub fn close(&mut self) {
+        self.room = u32::MAX;
         let most = self.groups.last().map_or(0, |last| 2 * last.blocks.len());
         let mut group = Group::of(most);
         // Most are not used: many are looked at at once.

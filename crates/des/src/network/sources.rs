@@ -2,6 +2,7 @@
 
 use super::calendar::Heap;
 use super::config::{Class, Config};
+use super::routes::Way;
 use sojourn_dist::{ArrivalTimes, Distribution, Sampler, Stream};
 
 /// Values that are drawn at once.
@@ -61,11 +62,13 @@ pub struct BufferedArrivalTimes {
     next: usize,
     /// Its number among the sources of events.
     pub source: usize,
+    /// Where they go, if there is only one way.
+    pub only: Way,
 }
 
 impl BufferedArrivalTimes {
-    pub fn new(times: ArrivalTimes, source: usize) -> BufferedArrivalTimes {
-        BufferedArrivalTimes { times, block: Vec::new(), next: 0, source }
+    pub fn new(times: ArrivalTimes, source: usize, only: Way) -> BufferedArrivalTimes {
+        BufferedArrivalTimes { times, block: Vec::new(), next: 0, source, only }
     }
 
     /// The next one, s; `None` after the last.

@@ -73,7 +73,7 @@ impl Statistics {
     pub fn pass_ends(&mut self, class: usize, since: f64, response_s: f64) {
         let cell = &mut self.cells[class];
         if cell.leave(since, response_s, 0.0) {
-            count_visits(cell, self.wanted[self.first + class], &mut self.histograms);
+            count_passes(cell, self.wanted[self.first + class], &mut self.histograms);
         }
     }
 
@@ -87,7 +87,12 @@ impl Statistics {
     pub fn record_many(&mut self, cell: usize, responses_s: impl Iterator<Item = f64> + Clone) {
         for histogram in self.wanted[cell].into_iter().filter(|h| *h != NONE) {
             let histogram = &mut self.histograms[histogram as usize];
-            responses_s.clone().for_each(|r| histogram.count(r));
+            let most = responses_s.size_hint().1.unwrap_or(usize::MAX);
+            if histogram.has_room(most) {
+                responses_s.clone().for_each(|r| histogram.count(r));
+            } else {
+                responses_s.clone().for_each(|r| histogram.count_full(r));
+            }
         }
     }
 
@@ -150,10 +155,24 @@ impl Statistics {
 /// Visits are counted together, so that an event waits for no sum and no histogram.
 #[inline(never)]
 fn count_visits(cell: &mut StatisticalCounters, wanted: [u32; 2], histograms: &mut [Histogram]) {
-    let visits = cell.visits();
+    record(cell.visits(), wanted, histograms);
+}
+
+/// The same of whole passes, which wait nowhere.
+#[inline(never)]
+fn count_passes(cell: &mut StatisticalCounters, wanted: [u32; 2], histograms: &mut [Histogram]) {
+    record(cell.passes(), wanted, histograms);
+}
+
+#[inline(always)]
+fn record(visits: &[[f64; 2]], wanted: [u32; 2], histograms: &mut [Histogram]) {
     for histogram in wanted.into_iter().filter(|h| *h != NONE) {
         let histogram = &mut histograms[histogram as usize];
-        in_eights(visits, |[response_s, _]| histogram.count(response_s));
+        if histogram.has_room(visits.len()) {
+            in_eights(visits, |[response_s, _]| histogram.count(response_s));
+        } else {
+            visits.iter().for_each(|[response_s, _]| histogram.count_full(*response_s));
+        }
     }
 }
 
