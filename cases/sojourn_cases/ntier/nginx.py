@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import re
 import shutil
-import signal
 import socket
-import subprocess
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError, ServiceError
-from sojourn.lab import in_group, make_owned_folder, stale_folders
-from sojourn_cases.common.postgres_folders import USUAL, enterable_parent
+from sojourn.lab import last_lines
+from sojourn_cases.ntier.tier_process import Tier, TierProcess, give, write_private
 
 PROGRAM = "nginx"
 PREFIX = "sojourn-nginx-"
@@ -61,10 +56,11 @@ def nginx_program() -> str:
     return program
 
 
-class Nginx:
-    """A running nginx on loopback before one or several servers: where, which processes, what it counted, how to stop it."""
+class Nginx(Tier):
+    """A running nginx on loopback before one or several servers, and what it counted."""
 
-    kind = "nginx"
+    kind: ClassVar[str] = "nginx"
+    child: ClassVar[str] = "worker"
 
     def __init__(
         self,
@@ -74,7 +70,7 @@ class Nginx:
         workers: int = 1,
         connections: int = 16_384,
         upstream_connections: int = 256,
-        cores: Iterable[int] | None = None,
+        cores: Iterable[int] = (),
         cgroup: str | None = None,
         network: str | None = None,
     ) -> None:
@@ -93,79 +89,24 @@ class Nginx:
         if not servers or not 1 <= workers <= 1024 or not 16 <= connections <= 1_000_000:
             raise InputError(f"{len(servers)} servers, {workers} workers, {connections} connections", "nginx",
                              "give a server, 1 to 1024 workers, 16 to 1000000 connections a worker")  # fmt: skip
-        self.address = listen
-        for stale in stale_folders(PREFIX, [USUAL]):
-            shutil.rmtree(stale, ignore_errors=True)
-        self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
-        self._folder = make_owned_folder(PREFIX, enterable_parent(self._user))
-        self.process: subprocess.Popen[bytes] | None = None
+        super().__init__(listen, PREFIX)
         self._asked = 0
         try:
             conf = self._folder / "nginx.conf"
-            conf.write_text(CONF.format(
+            write_private(conf, CONF.format(
                 folder=self._folder, workers=workers, connections=connections, files=connections + 64, kept=KEPT, listen=listen,
                 servers=" ".join(f"server {server};" for server in servers), upstream=upstream_connections,
             ))  # fmt: skip
-            self._begin(program, conf, list(cores or []), cgroup, network)
+            give(self._folder)  # for its pid and its socket
+            command = [program, "-c", str(conf), "-e", "stderr"]
+            self._process = TierProcess(command, self.log, cores=cores, cgroup=cgroup, network=network)
+            self._process.await_answer(
+                self.counted, (OSError, ServiceError), within_s=STARTED_S, every_s=0.01,
+                place=f"nginx at {self.address}", remedy="choose another port", refusal=_refusal,
+            )  # fmt: skip
         except BaseException:
             self.close()
             raise
-
-    def _begin(self, program: str, conf: Path, cores: list[int], cgroup: str | None, network: str | None) -> None:
-        # It ends with this process, however that ends; as nobody, or its workers would not be ours to watch.
-        command = ["setpriv", "--pdeathsig=TERM", program, "-c", str(conf), "-e", "stderr"]
-        if self._user:
-            for path in (self._folder, conf):
-                os.chown(path, self._user.pw_uid, self._user.pw_gid)
-            command[1:1] = [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
-        if cores:
-            command = ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]
-        if network:
-            command = ["nsenter", f"--net={network}", *command]
-        if cgroup:
-            command = in_group(cgroup, command)
-        with open(self.log, "wb") as stderr:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                start_new_session=True,
-                cwd="/",
-            )
-        deadline = time.monotonic() + STARTED_S
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                said = re.search(r"\[(?:emerg|error)\] \S+ (.*)", self.log.read_text(errors="replace"))
-                why = said[1] if said else f"it ended with {self.process.returncode}"
-                raise ServiceError(why, f"nginx at {self.address}", "choose another port")
-            with suppress(OSError, ServiceError):
-                self.counted()
-                return
-            time.sleep(0.01)
-        raise ServiceError("it does not answer", f"nginx at {self.address}", f"see {self.log}")
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.address}/"
-
-    @property
-    def log(self) -> Path:
-        """What it complains of; gone with it."""
-        return self._folder / "error.log"
-
-    @property
-    def return_code(self) -> int | None:
-        """Of the master; None while that runs."""
-        return self.process.poll() if self.process else None
-
-    @property
-    def pids(self) -> dict[str, int]:
-        """The master and its workers."""
-        assert self.process is not None
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        workers = map(int, path.read_text().split())
-        return {"nginx": self.process.pid} | {f"nginx worker {k}": pid for k, pid in enumerate(workers, 1)}
 
     def counted(self) -> int:
         """Requests since its start, without those that asked for this.
@@ -189,18 +130,11 @@ class Nginx:
         requests = None
         with suppress(OSError, ServiceError):
             requests = self.counted()
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(ENDED_S)
-        self.close()
+        self._end(ENDED_S)
         return {"kind": self.kind, "requests": requests}
 
-    def close(self) -> None:
-        """Makes sure that the processes are gone, and its folder."""
-        if self.process:
-            if self.process.poll() != 0:  # alive, or killed: then its workers live on
-                with suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+
+def _refusal(log: Path) -> str:
+    """Why it did not start: the first error that it tells, since what follows tells only that it gave up."""
+    said = re.search(r"\[(?:emerg|error)\] \S+ (.*)", log.read_text(errors="replace"))
+    return said[1] if said else last_lines(log)

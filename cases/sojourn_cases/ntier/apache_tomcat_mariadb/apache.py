@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sojourn.errors import InputError, ServiceError
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
 from sojourn_cases.ntier.nginx import ADDRESS
+from sojourn_cases.ntier.tier_process import Tier, TierProcess, give, said_at, write_private
 
 PREFIX = "sojourn-apache-"
 STARTED_S, ENDED_S, SETTLED_S = 10.0, 10.0, 2.0
@@ -29,7 +28,7 @@ ServerName localhost
 Listen {listen}
 Listen {status}
 ListenBackLog 4096
-ErrorLog "{folder}/error.log"
+ErrorLog "{folder}/log.txt"
 LogLevel warn
 ServerLimit 1
 StartServers 1
@@ -100,10 +99,10 @@ def configuration(
     )  # fmt: skip
 
 
-class Apache:
-    """A running Apache: where, which processes, what it counted, how to stop it."""
+class Apache(Tier):
+    """A running Apache, and what it counted."""
 
-    kind = "apache"
+    kind: ClassVar[str] = "apache"
 
     def __init__(
         self,
@@ -122,9 +121,8 @@ class Apache:
         Raises:
             InputError: see `configuration`. ServiceError: it does not start; the reason is its own.
         """
-        self.address, self._status = listen, status
-        self._folder = own_folder(PREFIX)
-        self._process: TierProcess | None = None
+        super().__init__(listen, PREFIX)
+        self._status = status
         self._asked = self._before = 0
         try:
             text = configuration(
@@ -143,27 +141,6 @@ class Apache:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.address}/"
-
-    @property
-    def log(self) -> Path:
-        """What it complains of; gone with it."""
-        return self._folder / "error.log"
-
-    @property
-    def return_code(self) -> int | None:
-        return self._process.return_code if self._process else None
-
-    @property
-    def pids(self) -> dict[str, int]:
-        """The parent and its child."""
-        assert self._process is not None
-        pid = self._process.pid
-        children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-        return {"apache": pid} | {f"apache child {k}": child for k, child in enumerate(children, 1)}
 
     def begin(self) -> None:
         """Requests count from here on."""
@@ -191,13 +168,5 @@ class Apache:
         requests = None
         with suppress(OSError, ServiceError):
             requests = self._settled() - self._before
-        if self._process:
-            self._process.stop(ENDED_S)
-        self.close()
+        self._end(ENDED_S)
         return {"kind": self.kind, "requests": requests}
-
-    def close(self) -> None:
-        """Makes sure that the processes are gone, and its folder."""
-        if self._process:
-            self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)

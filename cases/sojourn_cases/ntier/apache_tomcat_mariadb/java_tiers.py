@@ -17,13 +17,13 @@ from sojourn_cases.ntier.apache_tomcat_mariadb.apache import Apache
 from sojourn_cases.ntier.apache_tomcat_mariadb.mariadb import USER
 from sojourn_cases.ntier.apache_tomcat_mariadb.mariadb_cluster import MariaDbCluster, MariaDbDatabase, mariadb_cluster
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import stack_programs, versions
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import own_folder
 from sojourn_cases.ntier.apache_tomcat_mariadb.tomcat import PREFIX, Tomcat, TomcatOptions, compiled_servlet
 from sojourn_cases.ntier.apache_tomcat_mariadb.warm_up import warm_up
 from sojourn_cases.ntier.bulletin_board_options import JAVA_STACK, BulletinSystemOptions
 from sojourn_cases.ntier.bulletin_board_tiers import SiteTiers, TierCores
 from sojourn_cases.ntier.bulletin_database import TableSizes
 from sojourn_cases.ntier.site_hosts import LOOPBACK
+from sojourn_cases.ntier.tier_process import own_folder
 
 APACHE, TOMCAT, MARIADB = "apache", "tomcat", "mariadb"
 PLACE = f'[system] stack = "{JAVA_STACK}"'

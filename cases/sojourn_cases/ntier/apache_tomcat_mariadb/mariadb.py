@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sojourn.errors import InputError, ServiceError
 from sojourn_cases.common.postgres_programs import as_user
-from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms, nobody
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, write_private
+from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms
+from sojourn_cases.ntier.tier_process import TierProcess, give, nobody, write_private
 
 USER = DATABASE = "sojourn"
 STARTED_S, ENDED_S, ANSWERED_S = 60.0, 20.0, 10.0

@@ -14,9 +14,9 @@ from sojourn.errors import InputError, ServiceError
 from sojourn_cases.ntier.apache_tomcat_mariadb.board_rows import BoardRows, Cell
 from sojourn_cases.ntier.apache_tomcat_mariadb.mariadb import DATABASE, USER, MariaDb, make_data
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import StackPrograms, mariadb_version, stack_programs
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import own_folder, write_private
 from sojourn_cases.ntier.bulletin_cluster import copied
 from sojourn_cases.ntier.bulletin_database import LARGE, NAMED, TABLES, TableSizes
+from sojourn_cases.ntier.tier_process import own_folder, write_private
 
 PREFIX = "sojourn-mariadb-"
 HERE = Path(__file__).parent

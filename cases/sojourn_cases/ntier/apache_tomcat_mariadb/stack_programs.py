@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import re
 import shutil
 import subprocess
@@ -11,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import LabError, PermissionLacking
+from sojourn.errors import LabError
 from sojourn.lab import AbilityCheck
 
 SYSTEM = "/usr/sbin:/sbin:/usr/local/sbin"
@@ -119,17 +117,3 @@ def versions(programs: StackPrograms) -> dict[str, str]:
 
 def _said(command: list[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL).stdout.strip()
-
-
-def nobody() -> pwd.struct_passwd | None:
-    """The user as whom they run where root starts them (none of them is to run as root); None is this one.
-
-    Raises:
-        PermissionLacking: this is root, and the machine has no such user.
-    """
-    if os.geteuid() != 0:
-        return None
-    try:
-        return pwd.getpwnam("nobody")
-    except KeyError:
-        raise PermissionLacking("no user nobody", "stack", "run as another user than root") from None

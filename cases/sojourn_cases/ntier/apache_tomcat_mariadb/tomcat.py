@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
 
 from sojourn.errors import ServiceError
 from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import JAVA_VERSION, StackPrograms
-from sojourn_cases.ntier.apache_tomcat_mariadb.tier_process import TierProcess, give, own_folder, said_at, write_private
+from sojourn_cases.ntier.tier_process import Tier, TierProcess, give, said_at, write_private
 
 PREFIX = "sojourn-tomcat-"
 STARTED_S, ENDED_S = 60.0, 10.0
@@ -120,10 +120,10 @@ def compiled_servlet(programs: StackPrograms, folder: Path) -> Path:
     return classes
 
 
-class Tomcat:
-    """A running Tomcat: where, which process, what the servlet counted, how to stop it."""
+class Tomcat(Tier):
+    """A running Tomcat, and what the servlet counted."""
 
-    kind = "tomcat"
+    kind: ClassVar[str] = "tomcat"
 
     def __init__(
         self,
@@ -141,9 +141,7 @@ class Tomcat:
         Raises:
             ServiceError: it does not start; the reason is its own.
         """
-        self.address = f"{host}:{port}"
-        self._folder = own_folder(PREFIX)
-        self._process: TierProcess | None = None
+        super().__init__(f"{host}:{port}", PREFIX)
         self._before: dict[str, Any] = {}
         try:
             self._laid_out(programs, classes, options, host, port)
@@ -174,20 +172,6 @@ class Tomcat:
         (self._folder / "lib" / programs.driver.name).symlink_to(programs.driver)
         write_private(self.log, "")
 
-    @property
-    def log(self) -> Path:
-        """What it says; gone with it."""
-        return self._folder / "tomcat.log"
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    @property
-    def return_code(self) -> int | None:
-        return self._process.return_code if self._process else None
-
     def counted(self, path: str = "counts") -> dict[str, Any]:
         """What the servlet did since its start.
 
@@ -206,16 +190,8 @@ class Tomcat:
         found: dict[str, Any] = {}
         with suppress(OSError, ValueError, ServiceError):
             found = {"kind": self.kind, **since(self.counted(), self._before)}
-        if self._process:
-            self._process.stop(ENDED_S)
-        self.close()
+        self._end(ENDED_S)
         return found
-
-    def close(self) -> None:
-        """Makes sure that the process is gone, and its folder."""
-        if self._process:
-            self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def since(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import ClassVar
 
-from sojourn.errors import ServiceError
+from sojourn.errors import PermissionLacking, ServiceError
 from sojourn.lab import in_group, last_lines, make_owned_folder, stale_folders
 from sojourn_cases.common.postgres_folders import LONGEST, USUAL, enterable_parent
 from sojourn_cases.common.postgres_programs import as_user
-from sojourn_cases.ntier.apache_tomcat_mariadb.stack_programs import nobody
 
 MOST_SAID_BYTES = 1 << 20  # of the account of a tier, which is a page at most
+
+
+def nobody() -> pwd.struct_passwd | None:
+    """The user as whom they run where root starts them (none of them is to run as root); None is this one.
+
+    Raises:
+        PermissionLacking: this is root, and the machine has no such user.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam("nobody")
+    except KeyError:
+        raise PermissionLacking("no user nobody", "stack", "run as another user than root") from None
 
 
 def own_folder(prefix: str, parent: Path | None = None) -> Path:
@@ -68,19 +83,22 @@ class TierProcess:
         *,
         cores: Iterable[int] = (),
         cgroup: str | None = None,
-        environment: Mapping[str, str] | None = None,
+        network: str | None = None,
     ) -> None:
-        """Starts `command` as the tiers' user, on `cores` and in the control group at `cgroup`; what it prints goes to `log`."""
+        """Starts `command` as the tiers' user, on `cores`, in the control group at `cgroup` and in the network namespace at `network`; what
+        it prints goes to `log`."""
         arguments = [*as_user(nobody()), "--pdeathsig=TERM", *command]
         if chosen := list(cores):
             arguments = ["taskset", "--cpu-list", ",".join(map(str, chosen)), *arguments]
+        if network:
+            arguments = ["nsenter", f"--net={network}", *arguments]
         if cgroup:
             arguments = in_group(cgroup, arguments)
         self._log = log
         with open(log, "ab") as printed:
             self._process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, start_new_session=True, cwd="/",
-                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", **(environment or {})},
+                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
             )  # fmt: skip
 
     @property
@@ -94,12 +112,12 @@ class TierProcess:
 
     def await_answer(
         self, ask: Callable[[], object], unanswered: Sequence[type[Exception]], *,
-        within_s: float, every_s: float, place: str, remedy: str,
+        within_s: float, every_s: float, place: str, remedy: str, refusal: Callable[[Path], str] = last_lines,
     ) -> None:  # fmt: skip
         """Waits until `ask` raises none of `unanswered`.
 
         Raises:
-            ServiceError: it ended, or has not answered `within_s`; with the end of its log, `place` and `remedy`.
+            ServiceError: it ended, or has not answered `within_s`; with its `refusal`, read from its log, `place` and `remedy`.
         """
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline and self.return_code is None:
@@ -107,7 +125,7 @@ class TierProcess:
                 ask()
                 return
             time.sleep(every_s)
-        raise ServiceError(last_lines(self._log) or "it does not answer", place, remedy)
+        raise ServiceError(refusal(self._log) or "it does not answer", place, remedy)
 
     def stop(self, timeout_s: float) -> None:
         """Ends it in good order, or else at once."""
@@ -123,3 +141,54 @@ class TierProcess:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
+
+
+class Tier:
+    """A program in a folder of its own: where it is, its processes, its end. `kind`: its name; `child`: that of what it starts."""
+
+    kind: ClassVar[str]
+    child: ClassVar[str] = "child"
+
+    def __init__(self, address: str, prefix: str) -> None:
+        """Makes the folder, whose name begins with `prefix`; who starts the program sets `_process`, and closes this where that fails."""
+        self.address = address
+        self._folder = own_folder(prefix)
+        self._process: TierProcess | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}/"
+
+    @property
+    def log(self) -> Path:
+        """What it says; gone with it."""
+        return self._folder / "log.txt"
+
+    @property
+    def pid(self) -> int:
+        """Of its first process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The first process, and its children."""
+        children = map(int, Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split())
+        return {self.kind: self.pid} | {f"{self.kind} {self.child} {k}": child for k, child in enumerate(children, 1)}
+
+    @property
+    def return_code(self) -> int | None:
+        """Of its first process; None while that runs."""
+        return self._process.return_code if self._process else None
+
+    def _end(self, timeout_s: float) -> None:
+        """Ends it after the answers that are under way, or else after `timeout_s`."""
+        if self._process:
+            self._process.stop(timeout_s)
+        self.close()
+
+    def close(self) -> None:
+        """Makes sure that the processes are gone, and its folder."""
+        if self._process:
+            self._process.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
