@@ -1,23 +1,25 @@
-"""The kernel of a study's guests: that of Debian's package, or one of the user's own, which `[system]` names."""
+"""What `[system]` says of the guests of a study: of which kind they are, and their kernel, Debian's or one of the user's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.errors import InputError
 from sojourn.lab import GuestParts, guest_kind, guest_parts, with_kernel
 
 
-class GuestOptions(Protocol):
-    """What every system of guests is told: `guest` (kvm, tcg, auto), and `kernel` with `modules`, or None."""
+class GuestOptions(BaseModel):
+    """Keys of every `[system]` of guests. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `kernel`, `modules`: of the
+    guests, in place of the installed one."""
 
-    @property
-    def guest(self) -> str: ...
-    @property
-    def kernel(self) -> str | None: ...
-    @property
-    def modules(self) -> str | None: ...
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
+    kernel: str | None = None
+    modules: str | None = None
 
 
 def parts_of(options: GuestOptions, folder: Path) -> GuestParts:

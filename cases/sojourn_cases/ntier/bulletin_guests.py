@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sojourn.errors import InputError
 from sojourn.lab import GuestParts, SlowDisk, why_not_namespaces
@@ -25,7 +25,7 @@ from sojourn.load import mix_of, session_load
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources
 from sojourn.study import Factor, Point, System, Value
-from sojourn_cases.common.guest_kernel import parts_of, way_of
+from sojourn_cases.common.guest_kernel import GuestOptions, parts_of, way_of
 from sojourn_cases.common.postgres_programs import programs, runs_as
 from sojourn_cases.ntier import database_disk
 from sojourn_cases.ntier.bulletin_board import BulletinLoad
@@ -44,19 +44,13 @@ KEPT = ("cpus", "workers", "pool", "page_work_s")  # guests stay while these do
 DISK_NEEDED = "set disk in [system] for a database on a disk"
 
 
-class BulletinGuestOptions(BaseModel):
-    """`[system]` of kind `bulletin-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for
-    the application; the next one for a second pair of guests. `network`: of the client, user (QEMU's own), lab (a namespace, as root), or
-    auto: lab where it can be had. `scale`, `data_seed`: of the tables; `database_settings`: of PostgreSQL, by their names; `disk`: size of
-    a slow disk of the host (as root), for the disk of the database's guest. `kernel`, `modules`: of both guests, in place of the installed
-    one. `warm_s`: how long new guests are asked before their first run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class BulletinGuestOptions(GuestOptions):
+    """`[system]` of kind `bulletin-guests`. `port`: of the host, for the application; the next one for a second pair of guests. `network`:
+    of the client, user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `scale`, `data_seed`: of the tables;
+    `database_settings`: of PostgreSQL, by their names; `disk`: size of a slow disk of the host (as root), for the disk of the database's
+    guest. `warm_s`: how long new guests are asked before their first run."""
 
     kind: Literal["bulletin-guests"] = "bulletin-guests"
-    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
-    kernel: str | None = None
-    modules: str | None = None
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     memory_mib: int = Field(default=384, ge=256, le=65_536)
     database_memory_mib: int = Field(default=768, ge=512, le=65_536)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sojourn.errors import LabError
 from sojourn.lab import cores
@@ -26,7 +26,7 @@ from sojourn.measure import ResidualMeter, RunEnvironment, execute, machine, res
 from sojourn.runs import PULSE, SERIES_LOAD, MeasuredResource, RunFolder, add_resources, read_log, write_parquet
 from sojourn.study import Factor, Point, System, Value, all_factors
 from sojourn.units import byte_count
-from sojourn_cases.common.guest_kernel import parts_of, way_of
+from sojourn_cases.common.guest_kernel import GuestOptions, parts_of, way_of
 from sojourn_cases.storage.guest_cpu import PairReader, guest_cpu, told
 from sojourn_cases.storage.nfs_guests import GuestPair, guest_disks, guest_pair, lacking
 from sojourn_cases.storage.storage_factors import storage_factors
@@ -41,17 +41,11 @@ FOREIGN_BESIDE = (
 TIMES = ("intended_s", "sent_s", "received_s", "done_s")
 
 
-class StorageGuestsOptions(BaseModel):
-    """`[system]` of kind `storage-guests`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `folder`: where the disks
-    of both guests are made, with a file of `size` each, removed at the end. `mtu`: of the link between the guests, bytes.
-    `paths`: local, nfs and, where open-iscsi is installed, iscsi. `kernel`, `modules`: of both guests, in place of the installed one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class StorageGuestsOptions(GuestOptions):
+    """`[system]` of kind `storage-guests`. `folder`: where the disks of both guests are made, with a file of `size` each, removed at the
+    end. `mtu`: of the link between the guests, bytes. `paths`: local, nfs and, where open-iscsi is installed, iscsi."""
 
     kind: Literal["storage-guests"] = "storage-guests"
-    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
-    kernel: str | None = None
-    modules: str | None = None
     paths: list[Literal["local", "nfs", "iscsi"]] = Field(default=["local", "nfs"], min_length=1)
     folder: str = "/var/tmp"
     size: str = "128Mi"

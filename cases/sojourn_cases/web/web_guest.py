@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sojourn.lab import (
     GuestParts,
@@ -30,7 +30,7 @@ from sojourn.lab import (
 from sojourn.measure import RunEnvironment, execute, machine
 from sojourn.runs import MeasuredResource, RunFolder, add_resources, busy_per_s, metrics_row
 from sojourn.study import Factor, LevelLoad, Point, System, Value
-from sojourn_cases.common.guest_kernel import parts_of, way_of
+from sojourn_cases.common.guest_kernel import GuestOptions, parts_of, way_of
 from sojourn_cases.web.web_shop import MOST_NICS, at_work, core_groups, loads_by_nic
 
 CALL = "sojourn_cases.worker_kinds:web"
@@ -40,18 +40,11 @@ SETTLES_S, REST_S = 1.0, 6.0  # after its start, and then of a guest that nobody
 KEPT = ("cores", "nics", "page_s", "page_bytes")  # a guest stays while these do
 
 
-class WebGuestOptions(BaseModel):
-    """`[system]` of kind `web-guest`. `guest`: kvm, tcg, or auto, which is kvm where a guest with it boots. `port`: of the host, for the
-    first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or auto: lab where it can be had. `offloads`: the NICs split
-    answers into packets and sum these; without, the guest does. `kernel`, `modules`: of the guest, in place of
-    the installed one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class WebGuestOptions(GuestOptions):
+    """`[system]` of kind `web-guest`. `port`: of the host, for the first NIC. `network`: user (QEMU's own), lab (a namespace, as root), or
+    auto: lab where it can be had. `offloads`: the NICs split answers into packets and sum these; without, the guest does."""
 
     kind: Literal["web-guest"] = "web-guest"
-    guest: str = Field(default="auto", pattern="^(auto|kvm|tcg)$")
-    kernel: str | None = None
-    modules: str | None = None
     network: str = Field(default="auto", pattern="^(auto|user|lab)$")
     offloads: bool = True
     memory_mib: int = Field(default=384, ge=256, le=65_536)
