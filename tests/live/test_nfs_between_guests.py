@@ -12,7 +12,7 @@ from sojourn.lab.guest import PREFIX as GUEST
 from sojourn.lab.guest_parts import guest_parts
 from sojourn.study.system import Point
 from sojourn_cases.storage.iscsi_guests import ISCSI, login_program
-from sojourn_cases.storage.nfs_guests import PATHS, PREFIX, lacking
+from sojourn_cases.storage.storage_guest_pair import PATHS, PREFIX, lacking
 from sojourn_cases.storage.storage_guests import StorageGuests, StorageGuestsLoad, StorageGuestsOptions
 from sojourn_cases.storage.storage_system import DISTURBED
 

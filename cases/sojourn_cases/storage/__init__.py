@@ -1,11 +1,10 @@
 """Storage paths: what an I/O costs in CPU on each, and how many cores a wanted rate needs.
 
-Map: `storage_system` the system, its factors and paths beside it, `storage_simulated` the same with known costs ·
-`storage_guests` a disk of a guest, and NFS or iSCSI between two: `nfs_guests` both, `iscsi_guests` iSCSI, `storage_in_guest` inside,
-`guest_cpu` whose CPU ·
-`nbd_server`, `qemu_nbd` servers of network block devices, `serve_nbd` the command of ours · `costs` run lists, CPU per I/O, sizing ·
-`storage_analysis`, `storage_guests_analysis`, `measured_lines`, `storage_figures` what its studies say · `calc_storage` the
-command of sizing.
+Map: `storage_system` the system, its factors and paths beside it, `storage_simulated` the same with known costs · `storage_guests` a disk
+of a guest, and NFS or iSCSI between two: `storage_guest_pair` both guests, `iscsi_guests` what iSCSI needs, `storage_in_guest` inside,
+`guest_cpu` whose CPU · `nbd_server`, `qemu_nbd` servers of network block devices, `serve_nbd` the command of ours · `costs` run lists, CPU
+per I/O, sizing · `storage_analysis`, `storage_guests_analysis`, `measured_lines`, `storage_figures` what its studies say · `calc_storage`
+the command of sizing.
 """
 
 from sojourn import Case

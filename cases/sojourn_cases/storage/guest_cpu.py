@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.measure import MeterReading, ResidualMeter
-from sojourn_cases.storage.nfs_guests import GuestPair
+from sojourn_cases.storage.storage_guest_pair import GuestPair
 from sojourn_cases.storage.window_cpu import WindowReader
 
 CPU, OTHERS, WAITS = "CPU 0", "others", "waits"

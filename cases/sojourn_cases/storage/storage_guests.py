@@ -28,8 +28,8 @@ from sojourn.study import Factor, Point, System, Value, all_factors
 from sojourn.units import byte_count
 from sojourn_cases.common.guest_kernel import GuestOptions, parts_of, way_of
 from sojourn_cases.storage.guest_cpu import PairReader, guest_cpu, told
-from sojourn_cases.storage.nfs_guests import GuestPair, guest_disks, guest_pair, lacking
 from sojourn_cases.storage.storage_factors import storage_factors
+from sojourn_cases.storage.storage_guest_pair import GuestPair, guest_disks, guest_pair, lacking
 from sojourn_cases.storage.storage_system import FOREIGN, VERDICTS, StorageLoad, assessed, disturbances
 from sojourn_cases.storage.window_cpu import WindowCpu
 

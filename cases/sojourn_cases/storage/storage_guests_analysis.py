@@ -20,9 +20,9 @@ from sojourn_cases.storage.costs import cost_per_io, cost_ratio, run_faults, sto
 from sojourn_cases.storage.costs.cost_per_io import CpuCostPerIo, loaded
 from sojourn_cases.storage.costs.sizing import RUNS
 from sojourn_cases.storage.measured_lines import latency_lines, marked_lines
-from sojourn_cases.storage.nfs_guests import LOCAL, NFS
 from sojourn_cases.storage.storage_analysis import effect_sections, run_list, us_per_io
 from sojourn_cases.storage.storage_figures import cpu_figures
+from sojourn_cases.storage.storage_guest_pair import LOCAL, NFS
 
 if TYPE_CHECKING:
     from sojourn.study import CheckedStudy, StudyFindings

@@ -10,8 +10,8 @@ from sojourn.errors import InputError
 from sojourn.lab import GuestParts
 from sojourn.study.checked_study import read_plan
 from sojourn_cases.common import guest_kernel
-from sojourn_cases.storage import nfs_guests, storage_in_guest
-from sojourn_cases.storage.nfs_guests import guest_disks, lacking, server_setup
+from sojourn_cases.storage import storage_guest_pair, storage_in_guest
+from sojourn_cases.storage.storage_guest_pair import guest_disks, lacking, server_setup
 from sojourn_cases.storage.storage_guests import StorageGuestsOptions
 
 STUDY = Path(__file__).parents[3] / "studies/storage-vm"
@@ -51,7 +51,9 @@ def parts(tmp_path: Path, *modules: str) -> GuestParts:
 
 
 def test_iscsi_needs_a_program_for_its_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nfs_guests.shutil, "which", lambda name, **_: None if name == "iscsistart" else f"/sbin/{name}")
+    monkeypatch.setattr(
+        storage_guest_pair.shutil, "which", lambda name, **_: None if name == "iscsistart" else f"/sbin/{name}"
+    )
     modules = ("nfsd", "nfsv4", "iscsi_tcp", "sd_mod", "target_core_mod", "target_core_iblock", "iscsi_target_mod")
     have = parts(tmp_path, *modules, "configfs", "crc32c_generic")
     assert lacking(have, "tcg") == ""
@@ -79,7 +81,7 @@ def test_a_kernel_of_ones_own_is_that_of_both_guests(tmp_path: Path) -> None:
 
 
 def test_the_server_has_a_disk_more(tmp_path: Path) -> None:
-    if nfs_guests.shutil.which("mkfs.ext4", path=nfs_guests.SEARCHED) is None:
+    if storage_guest_pair.shutil.which("mkfs.ext4", path=storage_guest_pair.SEARCHED) is None:
         pytest.skip("needs e2fsprogs")
     with guest_disks(tmp_path, 1 << 20, ("local", "iscsi")) as folder:
         assert sorted(path.name for path in folder.iterdir()) == ["client", "owner.json", "server", "target"]

@@ -13,11 +13,11 @@ from sojourn.errors import InputError, LabError, StudyError
 from sojourn.lab import GuestParts
 from sojourn.study.checked_study import read_plan
 from sojourn_cases.common import guest_kernel
-from sojourn_cases.storage import nfs_guests, storage_in_guest
+from sojourn_cases.storage import storage_guest_pair, storage_in_guest
 from sojourn_cases.storage.costs.storage_run_list import storage_design
 from sojourn_cases.storage.guest_cpu import guest_cpu, told
-from sojourn_cases.storage.nfs_guests import guest_disks, guest_pair, lacking, server_setup
 from sojourn_cases.storage.simulated_storage import CpuCostByLayer, SimulatedStorageOptions, simulate_storage
+from sojourn_cases.storage.storage_guest_pair import guest_disks, guest_pair, lacking, server_setup
 from sojourn_cases.storage.storage_guests import StorageGuests, StorageGuestsLoad, StorageGuestsOptions, on_host_clock
 from sojourn_cases.storage.storage_guests_analysis import (
     cost_lines,
@@ -128,14 +128,14 @@ def parts(tmp_path: Path, *modules: str) -> GuestParts:
 
 
 def test_what_is_missing_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nfs_guests.shutil, "which", lambda *_, **__: "/sbin/mkfs.ext4")
+    monkeypatch.setattr(storage_guest_pair.shutil, "which", lambda *_, **__: "/sbin/mkfs.ext4")
     assert lacking(parts(tmp_path, "nfsd", "nfsv4"), "tcg") == ""
     found = lacking(parts(tmp_path, "nfsv4"), "tcg")
     assert (
         found.startswith("the kernel of guests has no nfsd; run: apt-get install")
         and "linux-image-cloud-amd64" in found
     )
-    monkeypatch.setattr(nfs_guests.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(storage_guest_pair.shutil, "which", lambda *_, **__: None)
     assert lacking(parts(tmp_path, "nfsd", "nfsv4"), "tcg").endswith("e2fsprogs")
     none = GuestParts(None, None, None, None, None, None)
     with (
@@ -148,7 +148,7 @@ def test_what_is_missing_is_named_with_its_package(tmp_path: Path, monkeypatch: 
 
 
 def test_the_disks_are_gone_at_the_end(tmp_path: Path) -> None:
-    if lacking(nfs_guests.GuestParts(Path(), Path(), None, None, None, Path()), "tcg").find("mkfs") >= 0:
+    if lacking(storage_guest_pair.GuestParts(Path(), Path(), None, None, None, Path()), "tcg").find("mkfs") >= 0:
         pytest.skip("needs e2fsprogs")
     with guest_disks(tmp_path, 1 << 20) as folder:
         # ext4's superblock is at 1024, its magic number at 56 of that (Documentation/filesystems/ext4/super.rst)

@@ -1,4 +1,4 @@
-"""Two guests for the storage study: a client, and a server whose kernel exports a file system to it by NFS over a link of their own.
+"""Two guests for the storage study: a client, and a server whose kernel gives it a disk over a link of their own, by NFS and by iSCSI.
 
 Each has a disk of its own (virtio-blk) with the same ext4 file system, whose one file is of bytes at random. The client mounts its own disk
 and the server's export, and on the path iscsi a second disk of the server (iscsi_guests.py). There is no mountd: NFSv4 needs none, and
