@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import BaseModel, Field
 
-from sojourn.errors import LabError
+from sojourn.errors import InputError, LabError
 from sojourn.lab import cores
 from sojourn.load import block_load
 from sojourn.measure import ResidualMeter, RunEnvironment, execute, machine, residual_meter
@@ -70,6 +70,9 @@ class StorageGuests(System):
         self.options, self.load, self.base_folder = options, load, base_folder
         self.folder = base_folder / options.folder
         self.size_bytes = int(byte_count(options.size, "[system] size"))
+        for path in options.paths:
+            if options.paths.count(path) > 1:
+                raise InputError(f"{path!r} twice", "[system] paths", "name each path once")
 
     @property
     def factors(self) -> dict[str, Factor]:

@@ -55,6 +55,11 @@ def system(tmp_path: Path, **options: Any) -> StorageGuests:
     return StorageGuests(StorageGuestsOptions(**options), StorageGuestsLoad(**{"for": 1.0}), tmp_path)
 
 
+def test_a_path_is_named_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\[system\] paths: 'nfs' twice; name each path once"):
+        system(tmp_path, paths=["nfs", "local", "nfs"])
+
+
 def test_there_are_two_paths(tmp_path: Path) -> None:
     assert system(tmp_path).settled({"path": "nfs", "iops": 30}, "here")["path"] == "nfs"
     with pytest.raises(InputError, match=r"path = 'nbd'.*local, nfs"):
