@@ -42,6 +42,12 @@ final class Html {
         text.append("</p>\n");
     }
 
+    /** A line that something is not there: false. */
+    boolean missing(String what, Object id) {
+        paragraph("no " + what + " " + id);
+        return false;
+    }
+
     void story(Tables.Story story) {
         link("ViewStory", "storyId=" + story.id(), story.title());
         text.append("<i>").append(date(story.dateS())).append(" by ");

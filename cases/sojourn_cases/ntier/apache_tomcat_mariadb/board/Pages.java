@@ -1,13 +1,12 @@
 package board;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
 
 /**
- * What each interaction asks of the tables, and the page that it makes of the answer. Every page has a link for each interaction that a
- * transition matrix of RUBBoS has behind it, whatever is in the tables; where there is nothing to point to, the number 0 stands for the
- * newest.
+ * What each interaction asks of the tables, and the page that it makes of the answer; {@link UserActions} has those that log in or change
+ * something. Every page has a link for each interaction that a transition matrix of RUBBoS has behind it, whatever is in the tables; where
+ * there is nothing to point to, the number 0 stands for the newest.
  */
 final class Pages {
     static final List<String> INTERACTIONS = List.of(
@@ -16,19 +15,19 @@ final class Pages {
             "StoreStory", "Search", "SearchInStories", "SearchInComments", "SearchInUsers", "AuthorLogin", "AuthorTask",
             "ReviewStories", "AcceptStory", "RejectStory");
     private static final int OFFERED = 10; // search words and days on a page
-    private static final int MOST_BYTES = 1024; // of a text that is stored
-    private static final int MOST_CHARACTERS = 760; // of a title: what an index holds
 
     private final Offers offers;
     private final Tables tables;
     private final Asked asked;
     private final Html page;
+    private final UserActions actions;
 
     private Pages(Offers offers, Tables tables, Asked asked) {
         this.offers = offers;
         this.tables = tables;
         this.asked = asked;
         this.page = new Html(asked.interaction);
+        this.actions = new UserActions(tables, asked, page);
     }
 
     /** A page, and its status. */
@@ -45,34 +44,29 @@ final class Pages {
         return switch (asked.interaction) {
             case "StoriesOfTheDay" -> stories(tables.newestStories());
             case "Register" -> register();
-            case "RegisterUser" -> registerUser();
+            case "RegisterUser" -> actions.register();
             case "Browse" -> browse();
             case "BrowseCategories" -> categories();
             case "BrowseStoriesInCategory" -> category();
             case "OlderStories" -> older();
             case "ViewStory" -> viewStory();
             case "PostComment" -> postComment();
-            case "StoreComment" -> storeComment();
+            case "StoreComment" -> actions.storeComment();
             case "ViewComment" -> viewComment();
             case "ModerateComment" -> moderate();
-            case "StoreModerateLog" -> storeModeration();
+            case "StoreModerateLog" -> actions.storeModeration();
             case "SubmitStory" -> submit();
-            case "StoreStory" -> storeStory();
+            case "StoreStory" -> actions.storeStory();
             case "Search" -> search();
             case "SearchInStories" -> searchStories();
             case "SearchInComments" -> searchComments();
             case "SearchInUsers" -> searchUsers();
             case "AuthorLogin" -> authorLogin();
-            case "AuthorTask" -> authorTask();
+            case "AuthorTask" -> actions.authorTask();
             case "ReviewStories" -> review();
-            case "AcceptStory" -> accept();
-            default -> reject();
+            case "AcceptStory" -> actions.acceptStory();
+            default -> actions.rejectStory();
         };
-    }
-
-    private boolean missing(String what, Object id) {
-        page.paragraph("no " + what + " " + id);
-        return false;
     }
 
     /** A list of stories; where it is empty, a story by chance. */
@@ -114,7 +108,7 @@ final class Pages {
         int category = asked.number("category");
         List<Tables.Story> found = tables.storiesInCategory(category, asked.number("page"));
         if (found.isEmpty() && tables.categories().stream().noneMatch(one -> one.id() == category)) {
-            return missing("category", asked.text("category"));
+            return page.missing("category", asked.text("category"));
         }
         stories(found);
         page.link("BrowseStoriesInCategory", "category=" + category + "&page=" + following(found.size()), "next page");
@@ -140,7 +134,7 @@ final class Pages {
         int id = asked.number("storyId");
         Tables.Story story = tables.story(id);
         if (story == null) {
-            return missing("story", id);
+            return page.missing("story", id);
         }
         page.story(story);
         page.link("PostComment", "storyId=" + id + "&parent=0", "comment");
@@ -161,14 +155,14 @@ final class Pages {
         if (id > 0) {
             Tables.Comment comment = tables.comment(id);
             if (comment == null || comment.story() != story) {
-                return missing("story " + story + " with a comment", id);
+                return page.missing("story " + story + " with a comment", id);
             }
             page.comment(comment);
         }
         List<Tables.Comment> answers = tables.answers(story, id, asked.number("filter", -1));
         answers.forEach(page::comment);
         if (answers.isEmpty() && id == 0 && tables.story(story) == null) {
-            return missing("story", story);
+            return page.missing("story", story);
         }
         page.link("ViewComment", "storyId=" + story + "&commentId=0", "all comments");
         page.link("PostComment", "storyId=" + story + "&parent=" + id, "comment");
@@ -246,83 +240,6 @@ final class Pages {
         return true;
     }
 
-    /** Who sent the request; a line on the page where nobody known did. */
-    private Tables.User loggedIn() throws SQLException {
-        Tables.User user = tables.login(asked.text("nickname"), asked.text("password"));
-        if (user == null) {
-            page.paragraph("nickname or password is wrong");
-        }
-        return user;
-    }
-
-    private boolean registerUser() throws SQLException {
-        String name = asked.text("nickname");
-        Integer id = name.isEmpty() ? null : tables.register(name, asked.text("password"));
-        page.paragraph(id == null ? "choose another nickname" : "user " + id);
-        return true;
-    }
-
-    private boolean storeComment() throws SQLException {
-        Tables.User user = loggedIn();
-        if (user == null) {
-            return true;
-        }
-        int story = asked.number("storyId");
-        int parent = asked.text("parent").isEmpty() ? 0 : asked.number("parent", -1);
-        if (parent < 0) {
-            return missing("comment", asked.text("parent"));
-        }
-        Integer id = tables.storeComment(user.id(), story, parent, title(asked.text("subject")), cut(asked.text("body")));
-        if (id == null) {
-            return parent == 0 ? missing("story", story) : missing("story " + story + " with a comment", parent);
-        }
-        page.paragraph("comment " + id);
-        return true;
-    }
-
-    private boolean storeStory() throws SQLException {
-        Tables.User user = loggedIn();
-        if (user == null) {
-            return true;
-        }
-        int category = asked.number("category");
-        if (tables.submit(title(asked.text("title")), cut(asked.text("body")), user.id(), category) == null) {
-            return missing("category", asked.text("category"));
-        }
-        page.paragraph("an author will look at it");
-        return true;
-    }
-
-    private boolean storeModeration() throws SQLException {
-        Tables.User user = loggedIn();
-        if (user == null) {
-            return true;
-        }
-        int rating = asked.number("rating", 2);
-        if (rating < -1 || rating > 1) {
-            return missing("rating", asked.text("rating"));
-        }
-        if (!user.isAuthor()) {
-            page.paragraph("only authors rate comments");
-            return true;
-        }
-        int comment = asked.number("commentId");
-        if (!tables.moderate(user.id(), comment, rating)) {
-            return missing("comment", comment);
-        }
-        page.paragraph("rated");
-        return true;
-    }
-
-    private boolean authorTask() throws SQLException {
-        Tables.User user = loggedIn();
-        if (user != null) {
-            page.paragraph(user.isAuthor() ? "welcome" : "no author");
-        }
-        page.link("ReviewStories", "", "review stories");
-        return true;
-    }
-
     private boolean review() throws SQLException {
         List<Tables.Story> submissions = tables.submissions();
         for (Tables.Story one : submissions) {
@@ -338,33 +255,5 @@ final class Pages {
     private void decisions(int id) {
         page.link("AcceptStory", "submissionId=" + id, "accept");
         page.link("RejectStory", "submissionId=" + id, "reject");
-    }
-
-    private boolean accept() throws SQLException {
-        Integer id = tables.accept(asked.number("submissionId"));
-        page.paragraph(id == null ? "nothing to accept" : "story " + id);
-        return true;
-    }
-
-    private boolean reject() throws SQLException {
-        page.paragraph(tables.reject(asked.number("submissionId")) ? "rejected" : "nothing to reject");
-        return true;
-    }
-
-    private static String title(String text) {
-        String cut = cut(text);
-        return cut.codePointCount(0, cut.length()) <= MOST_CHARACTERS
-                ? cut
-                : cut.substring(0, cut.offsetByCodePoints(0, MOST_CHARACTERS));
-    }
-
-    /** The longest start that the tables hold. */
-    private static String cut(String text) {
-        int end = Math.min(text.length(), MOST_BYTES);
-        while (text.substring(0, end).getBytes(StandardCharsets.UTF_8).length > MOST_BYTES
-                || (end > 0 && end < text.length() && Character.isHighSurrogate(text.charAt(end - 1)))) {
-            end--;
-        }
-        return text.substring(0, end);
     }
 }
