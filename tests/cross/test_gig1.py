@@ -53,7 +53,9 @@ def test_as_other_exact_methods(name: str) -> None:
 def test_a_constant_service_is_told_as_it_is() -> None:
     """Half of all do not wait at a load of 1/2: the median response is the service itself, a jump of the law."""
     found = sj.solve(
-        station(sj.Exponential(2.0), sj.Deterministic(1.0)), "gig1", wanted=RequestedOutputs(quantiles=(0.45, 0.9))
+        station(sj.Exponential(2.0), sj.Deterministic(1.0)),
+        "gig1",
+        requested_outputs=RequestedOutputs(quantiles=(0.45, 0.9)),
     )
     assert found.value("response_time_quantile", "q", q=0.45) == pytest.approx(1.0, rel=1e-12)
     md1 = sj.solve(station(sj.Exponential(2.0), sj.Deterministic(1.0)), "md1", requested_outputs=LEVELS)
