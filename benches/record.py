@@ -5,15 +5,17 @@ A bench is a file NAME.py beside the script that calls `record`, with `measure()
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +48,17 @@ def _one(here: Path, name: str, peers: Peers) -> None:
     text = bench.summary(rows)
     (folder / "summary.md").write_text(text)
     print(text)
+
+
+def services_parser(names: Iterable[str], seconds: float) -> argparse.ArgumentParser:
+    """The command line of a bench that takes services one after another. On SIGTERM it ends as on an interrupt: its service, too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="; ".join(names))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=seconds, help="for all together")
+    parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
+    return parser
 
 
 def new_folder(here: Path, bench: str, peers: Peers, suffix: str = "") -> Path:

@@ -24,13 +24,11 @@ worth nothing.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -49,6 +47,9 @@ from truth import FIRST, TruthRuns  # type: ignore[import-not-found]
 import sojourn as sj
 from sojourn.errors import Busy
 from sojourn.query.objectives import judge, read_objectives
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from record import services_parser
 
 USERS = 64
 WAITS = 300  # for another measurement to end, s
@@ -256,15 +257,10 @@ def check(names: Sequence[str], out: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", help="; ".join(SERVICES))
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--seconds", type=float, default=3100.0, help="for all services together")
+    parser = services_parser(SERVICES, 3100.0)
     parser.add_argument("--check", action="store_true", help="only builds, starts and stops each")
     parser.add_argument("--dry", action="store_true", help="runs of a second and no search, to see that nothing breaks")
-    parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the service ends, too
     wanted, place = given.names or list(SERVICES), (given.out or given.summary or Path()).resolve()
     if given.check:
         check(wanted, place)

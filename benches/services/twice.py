@@ -14,10 +14,8 @@ again, which may be done on a machine that does something else: what a rule does
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -29,9 +27,11 @@ import polars as pl
 import sojourn as sj
 from sojourn.errors import SojournError
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "capacity"))
 from live_services import SERVICES, running  # type: ignore[import-not-found]
 from other_services import OTHERS
+from record import services_parser
 
 SHARES, LATER = (0.14, 0.22, 0.31, 0.40), (0.6, 0.8)
 USERS, CLOSED_S, RUN_S, LATER_S = 64, 4.0, 6.0, 10.0
@@ -192,15 +192,10 @@ def main(names: list[str], out: Path, seconds: float, before: Path | None = None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", help="; ".join(MODELS))
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--seconds", type=float, default=900.0, help="for all together")
-    parser.add_argument("--summary", type=Path, help="a folder with raw.csv: only the table")
+    parser = services_parser(MODELS, 900.0)
     parser.add_argument("--refit", type=Path, help="a folder with the runs of an earlier call")
     parser.add_argument("--others", action="store_true", help="those of other_services.py")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the service ends, too
     if given.summary or not given.out:
         print(summary(pl.read_csv((given.summary or Path()) / "raw.csv", infer_schema_length=None)))
     else:
