@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import os
 import shutil
 import tempfile
 import threading
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import LabError
+from sojourn.lab import cleanup_registry
+from sojourn.lab.process_tree import wait_until
 from sojourn_cases.common.postgres import Postgres
 
 
@@ -50,6 +53,20 @@ def open_folder() -> Iterator[Path]:
     path.chmod(0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def own_registries(own_lock: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of registries for one test that kills, and for the commands that it starts (machine.py): what a killed lab left is removed
+    by whoever starts next, and that would be a test beside this one."""
+    place = cleanup_registry.places()[0]
+    own = place.with_name(f"{place.name}-test-{os.getpid()}")
+    monkeypatch.setenv("SOJOURN_TEST_REGISTRIES", str(own))
+    monkeypatch.setattr(cleanup_registry, "places", lambda: [own])
+    yield own
+    removed = wait_until(lambda: not cleanup_registry.clean_stale() and not list(own.glob("lab-*")), 30.0)
+    shutil.rmtree(own, ignore_errors=True)
+    assert removed, "what it killed can be removed"
 
 
 @pytest.fixture(scope="module")

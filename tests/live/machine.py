@@ -17,12 +17,18 @@ from pathlib import Path
 from sojourn.lab.cleanup_registry import directory
 from sojourn.lab.owned_folder import OWNER, owner_of
 
-# A test that others may run beside takes a lock of its own: tests/conftest.py says which.
-MAIN = r"""
+# A test that others may run beside takes a lock of its own (tests/conftest.py), and one that kills has registries of its own (conftest.py).
+OWN = r"""
 import os
+from pathlib import Path
 if own := os.environ.get("SOJOURN_TEST_LOCK"):
     from sojourn.lab import cleanup_registry
     cleanup_registry.MACHINE, cleanup_registry.LOCK = f"\0sojourn-{own}", own
+if registries := os.environ.get("SOJOURN_TEST_REGISTRIES"):
+    from sojourn.lab import cleanup_registry
+    cleanup_registry.places = lambda: [Path(registries)]
+"""
+MAIN = f"""{OWN}
 from sojourn.cli import main
 main()
 """
@@ -92,12 +98,14 @@ class Command:
             "PYTHONFAULTHANDLER": "1",
         }
         environment.pop("XDG_RUNTIME_DIR", None)  # its registry and its lock are in TMPDIR, too
+        if plain:
+            environment.pop("SOJOURN_TEST_REGISTRIES", None)  # they are root's
         self.stdout, self.stderr = self.temporary.with_suffix(".out"), self.temporary.with_suffix(".err")
         with open(self.stdout, "w") as out, open(self.stderr, "w") as err:
             self.process = subprocess.Popen(
                 [*before, sys.executable, "-c", first + MAIN, *map(str, arguments)],
                 cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                preexec_fn=_heed_signals,
+                preexec_fn=heed_signals,
             )  # fmt: skip
 
     def end(self, timeout_s: float = 60.0) -> int:
@@ -149,10 +157,11 @@ class Command:
         temporary = [
             str(p) for p in self.temporary.rglob("*") if not BOOKS.fullmatch(str(p.relative_to(self.temporary)))
         ]
-        made = [
-            path for path in made_by_labs() if path not in self.before and not of_another(Path(path), self.process.pid)
-        ]
-        return self.processes() + temporary + made
+        return self.processes() + temporary + [path for path in self.made() if path not in self.before]
+
+    def made(self) -> list[str]:
+        """What its labs made, as far as it is there."""
+        return [path for path in made_by_labs() if not of_another(Path(path), self.process.pid)]
 
 
 def wait_for(seen: Callable[[], object], most_s: float = 30.0) -> None:
@@ -165,7 +174,7 @@ def wait_for(seen: Callable[[], object], most_s: float = 30.0) -> None:
 
 def made_by_labs() -> list[str]:
     """Namespaces, control groups, registries and tiers' folders of labs on this machine."""
-    places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn/lab-*")
+    places = ("/run/netns/sojourn-*", "/sys/fs/cgroup/**/sojourn-*", "/run/sojourn*/lab-*")
     places += tuple(f"/tmp/sojourn-{tier}-*" for tier in ("pg", "nginx", "bulletin"))
     return [str(path) for place in places for path in Path("/").glob(place[1:])]
 
@@ -176,7 +185,8 @@ def of_another(path: Path, pid: int) -> bool:
         owner = path / OWNER
     else:
         token = LAB_TOKEN.search(path.name)
-        owner = directory() / f"lab-{token[1] if token else ''}.json"
+        name = f"lab-{token[1] if token else ''}.json"
+        owner = next(Path("/run").glob(f"sojourn*/{name}"), directory() / name)
     try:
         return bool(json.loads(owner.read_text())["pid"] != pid)
     except (OSError, ValueError):
@@ -206,7 +216,7 @@ def as_plain_user() -> tuple[str, ...]:
     return ("setpriv", "--reuid", str(PLAIN), "--regid", str(PLAIN), "--clear-groups", *reading)
 
 
-def _heed_signals() -> None:
+def heed_signals() -> None:
     """A test run in the background (nohup, `&`) ignores signals, and its children would too."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

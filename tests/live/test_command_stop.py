@@ -12,17 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from machine import made_by_labs
+from machine import OWN, heed_signals, made_by_labs, of_another
 from test_command_system import port, services
 
 from sojourn.lab import cleanup_registry
 from sojourn.lab.process_tree import alive, marked
 
-pytestmark = [pytest.mark.live, pytest.mark.alone]
+pytestmark = pytest.mark.live
 __all__ = ["port"]
 SCRIPT = """
 import sys
-from pathlib import Path
 from test_command_system import run, system
 try:
     run(system({port}, "--child", "--processes", "2", load={{"for": 30.0}}), Path({out!r}))
@@ -31,21 +30,14 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.fixture(autouse=True)
-def nothing_left(port: int) -> Iterator[None]:
-    before = set(made_by_labs())
-    yield
-    assert set(made_by_labs()) <= before
-    assert services(port) == []
-
-
 @pytest.fixture
-def running(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of its own that has a run going."""
-    code = textwrap.dedent(SCRIPT.format(port=port, out=str(tmp_path)))
+def running(tmp_path: Path, port: int, own_registries: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of its own that has a run going, and of which nothing is left in the end."""
+    code = OWN + textwrap.dedent(SCRIPT.format(port=port, out=str(tmp_path)))
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths})
-    deadline = time.monotonic() + 30
+    environment = {**os.environ, "PYTHONPATH": paths}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, preexec_fn=heed_signals)
+    deadline = time.monotonic() + 60
     while not list(tmp_path.glob("*/requests.rec")):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
@@ -53,10 +45,12 @@ def running(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     yield process
     process.kill()
     process.wait()
+    assert [path for path in made_by_labs() if not of_another(Path(path), process.pid)] == []
+    assert services(port) == []
 
 
 def gone(port: int) -> bool:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 30
     while services(port) and time.monotonic() < deadline:
         time.sleep(0.1)
     return not services(port)
@@ -99,7 +93,7 @@ def test_killed_with_its_keeper_leaves_nothing_after_the_next_start(
 
 
 def sleepers() -> list[int]:
-    """Processes with the mark of a registry of this machine."""
+    """Processes with the mark of a registry of this test."""
     found = []
     for book in cleanup_registry.directory().glob("lab-*.json"):
         found += marked(f"{cleanup_registry.MARK}={book.stem.removeprefix('lab-')}")

@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from machine import MAIN
 
 from sojourn.lab.cleanup_registry import clean_stale
 from sojourn.lab.loop_disk import attached
 from sojourn.lab.process_tree import wait_until
 from sojourn.lab.slow_disk import SlowDisk, slow_disk
 
-pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
+pytestmark = [pytest.mark.live, pytest.mark.lab]
 BPS, BLOCK = 10e6, 1 << 20
 SIZE = 64_001_000  # not in whole pages
 WRITTEN = 24  # blocks: 2.5 s
-COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "lab", "disk"]
+COMMAND = [sys.executable, "-c", MAIN, "lab", "disk"]
 
 WRITER = """
 import mmap, os, sys, time
@@ -51,6 +52,7 @@ def disk() -> Iterator[SlowDisk]:
         yield made
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("way", ["direct", "flushed"])
 def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way: str) -> None:
     tries = []
@@ -68,6 +70,7 @@ def test_the_rate_is_as_asked_and_the_disk_is_busy_meanwhile(disk: SlowDisk, way
     assert busy == pytest.approx(took_s, rel=0.02)
 
 
+@pytest.mark.alone
 def test_a_disk_that_has_less_to_do_is_less_busy(disk: SlowDisk) -> None:
     """Utilisation law: 40 writes of 100 kB in 2 s are 2 MB/s of 10; a page of the file system is the least that is written."""
     size, count = 25 * 4096, 40
@@ -83,6 +86,7 @@ def test_a_disk_that_has_less_to_do_is_less_busy(disk: SlowDisk) -> None:
     assert busy_s(disk.device) - before == pytest.approx(count * size / BPS, rel=0.15)
 
 
+@pytest.mark.alone
 def test_the_limit_can_be_taken_away(disk: SlowDisk) -> None:
     disk.set_rate(None)
     for way in ("direct", "flushed"):
@@ -127,6 +131,7 @@ def killed(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("end", [ended, killed])
+@pytest.mark.usefixtures("own_registries")
 def test_nothing_is_left_however_it_ends(end: Callable[[subprocess.Popen[str]], None], tmp_path: Path) -> None:
     told = tmp_path / "told"
     script = f"cd {{}}; echo $SOJOURN_DISK $$ > {told}.new; mv {told}.new {told}; exec sleep 60"

@@ -71,12 +71,12 @@ def test_sigterm_while_a_service_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("moment", ["namespace", "spinners"])
-@pytest.mark.alone
+# spinners begin where nobody else runs
+@pytest.mark.parametrize("moment", ["namespace", pytest.param("spinners", marks=pytest.mark.alone)])
 def test_a_study_interrupted_while_its_lab_is_made(tmp_path: Path, moment: str) -> None:
     command = Command(tmp_path, "study", tiny_study(tmp_path, spinners=True), "--out", "out")
     part = "netns" if moment == "namespace" else "cgroup"
-    command.wait_for(lambda: any(part in path for path in made_by_labs()))
+    command.wait_for(lambda: any(part in path for path in command.made()))
     assert command.interrupt() == 130, command.said()
     assert command.left() == []
 
@@ -147,7 +147,7 @@ def test_kill_9_ends_the_workers_and_the_next_start_cleans_up(tmp_path: Path, ki
     while killed.processes() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert killed.processes() == []
-    left = [path for path in made_by_labs() if not path.startswith("/tmp/")]  # a web study has no tiers
+    left = killed.made()
     assert {Path(path).name.rpartition("-")[2] for path in left if "netns" in path} == {"client", "server"}
     assert any("cgroup" in path for path in left) and any(path.endswith(".json") for path in left)
     stranger = Path("/run/netns/sojourner")
