@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from sojourn.lab.backends import environment
-from sojourn.lab.loop_disk import PREFIX
 from sojourn.runs.busy_series import busy_series
 from sojourn.study.system import Point
 from sojourn_cases.ntier.bulletin_board import BulletinLoad, BulletinSystem, BulletinSystemOptions
 
-pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
+pytestmark = [pytest.mark.live, pytest.mark.lab]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a disk needs root")
@@ -23,9 +22,10 @@ def test_a_run_on_a_slow_disk(tmp_path: Path) -> None:
     asked = {"page_work_s": 0.0, "workers": 4, "pool": 4, "disk_bps": 2e6, "checkpoint_pause_s": 0.1}
     with environment("loopback") as place, system.open(place) as session:
         folder = session.run(Point("slow", system.settled(asked, "slow")), tmp_path / "slow", 1)
+        assert session.disk and os.path.ismount(place_of_disk := session.disk.folder)
     shares, _ = busy_series(folder, ["slow_disk", "iowait"])
     assert shares[0].mean() > 0.3, "checkpoints of more than 2 MB/s can write"
     assert folder.manifest["resources"]["slow_disk"]["disk"].startswith("loop")
     activity = folder.manifest["database_activity"]
     assert activity["checkpoints_s"] and sum(activity["waiting"].values()) <= asked["pool"]
-    assert not [line for line in Path("/proc/mounts").read_text().splitlines() if PREFIX in line]
+    assert str(place_of_disk) not in Path("/proc/mounts").read_text() and not place_of_disk.exists()

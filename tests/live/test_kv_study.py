@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from machine import made_by_labs
+from machine import OWN, made_by_labs
 
 from sojourn.lab.cleanup_registry import clean_stale
 from sojourn.lab.cpu_topology import cores
@@ -34,7 +34,6 @@ pytestmark = [
 ]
 
 
-@pytest.mark.alone
 def test_each_design_is_read_whole(tmp_path: Path) -> None:
     load = KvLoad.model_validate({"for": 0.5, "warm_up": 0.2, "keys": 500})
     of = KvSystem(KvOptions(servers=3, proxies=2), load, tmp_path)
@@ -166,7 +165,6 @@ def reached(system: Limited, most_per_s: float, *point: Any) -> Row:
 
 
 @pytest.mark.lab
-@pytest.mark.alone
 def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
     most = RATE_BIT_PER_S / 8 / ANSWER_BYTES
     with limited(server_rate_bit_per_s=RATE_BIT_PER_S) as system:
@@ -178,7 +176,6 @@ def test_a_rate_bounds_what_a_server_answers_and_is_found_to_limit() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.alone
 def test_each_client_host_sends_at_its_rate_so_two_set_twice_as_much() -> None:
     request = len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
     most = RATE_BIT_PER_S / 8 / (request + HEADER_BYTES)
@@ -189,7 +186,6 @@ def test_each_client_host_sends_at_its_rate_so_two_set_twice_as_much() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.alone
 def test_a_rate_bounds_what_a_middleware_sends() -> None:
     """A set goes to both servers, and one answer to the client."""
     stored, request = len("STORED\r\n"), len("set sojourn-123 0 0 1024\r\n") + VALUE_BYTES + len("\r\n")
@@ -200,7 +196,6 @@ def test_a_rate_bounds_what_a_middleware_sends() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.alone
 def test_a_share_of_a_core_bounds_what_a_server_works_and_is_found_to_limit() -> None:
     share, used = 0.03, 0.0
     with limited(server_cores=share) as system:
@@ -234,8 +229,8 @@ def test_hosts_reach_each_other_and_nothing_outside() -> None:
     assert left_of(mark) == []
 
 
-CRASHED = """
-import os, signal, sys
+CRASHED = f"""{OWN}
+import signal
 from sojourn_cases.kv.middleware.hosts import HostOptions, open_hosts
 with open_hosts(HostOptions(hosts="namespaces", server_rate_bit_per_s=1e7, server_cores=0.5), 2, 1) as found:
     print(found.path("client"), flush=True)
@@ -244,7 +239,7 @@ with open_hosts(HostOptions(hosts="namespaces", server_rate_bit_per_s=1e7, serve
 
 
 @pytest.mark.lab
-@pytest.mark.alone
+@pytest.mark.usefixtures("own_registries")
 def test_what_a_crash_leaves_is_removed_by_the_next_start() -> None:
     crashed = subprocess.Popen([sys.executable, "-c", CRASHED], stdout=subprocess.PIPE, text=True)
     try:
