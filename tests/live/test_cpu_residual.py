@@ -16,12 +16,17 @@ pytestmark = [pytest.mark.live, pytest.mark.alone, pytest.mark.lab]
 LENGTH_S = 1.4
 ATTEMPTS = 3  # others may use the machine meanwhile
 BOUND = 0.02  # of a core, beside the interval
-COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "cpu", "--idle-duration", "1s"]
+COMMAND = [sys.executable, "-c", "from sojourn.cli import main; main()", "cpu"]
 
 
-def measured(tmp_path: Path, *words: str) -> tuple[dict[str, float], subprocess.CompletedProcess[str]]:
-    out = tmp_path / "cpu.json"
-    done = subprocess.run([*COMMAND, "--out", str(out), "--", *words], capture_output=True, text=True, timeout=60)
+def measured(
+    tmp_path: Path, *words: str, rest: str = "1s"
+) -> tuple[dict[str, float], subprocess.CompletedProcess[str]]:
+    out, options = tmp_path / "cpu.json", ["--idle-duration", rest]
+    done = subprocess.run(
+        [*COMMAND, *options, "--out", str(out), "--", *words], capture_output=True, text=True, timeout=60
+    )
+    assert out.exists(), done.stderr
     return json.loads(out.read_text()), done
 
 
@@ -55,6 +60,6 @@ def test_ticks_are_wrong_on_a_load_in_step_with_them_and_the_residual_is_not() -
 
 
 def test_exit_code_and_output_are_the_commands(tmp_path: Path) -> None:
-    found, done = measured(tmp_path, sys.executable, "-c", "print('out'); raise SystemExit(7)")
+    found, done = measured(tmp_path, sys.executable, "-c", "print('out'); raise SystemExit(7)", rest="0.4s")
     assert (done.returncode, done.stdout, found["exit_code"]) == (7, "out\n", 7)
     assert "residual" in done.stderr and "its own account" in done.stderr

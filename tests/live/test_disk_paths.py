@@ -14,6 +14,7 @@ import pytest
 from machine import made_by_labs
 
 from sojourn.errors import StudyError
+from sojourn.lab.process_tree import wait_until
 from sojourn.study import run_study
 from sojourn.study.system import Point
 from sojourn_cases.storage.costs import read_storage_runs, size_storage
@@ -97,7 +98,8 @@ def test_a_server_that_dies_costs_its_run_and_no_more(tmp_path: Path) -> None:
     point = Point("x", system.settled({"iops": 500}, "x"))
 
     def end_the_server() -> None:
-        time.sleep(0.9)
+        wait_until((tmp_path / "broken/requests.rec").exists, 30.0)
+        time.sleep(0.5)  # the load of 1 s has begun
         for comm in Path("/proc").glob("[0-9]*/comm"):
             if comm.read_text() == "qemu-nbd\n" and b"sojourn-storage-" in (comm.parent / "cmdline").read_bytes():
                 os.kill(int(comm.parent.name), signal.SIGKILL)
