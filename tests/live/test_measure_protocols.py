@@ -15,9 +15,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn_cases.common.memcached import Memcached
 
 pytestmark = pytest.mark.live
-REAL = pytest.param(
-    Memcached, marks=pytest.mark.skipif(not shutil.which("memcached"), reason="memcached is not installed")
-)
+KIND: type[Memcached] = Memcached if shutil.which("memcached") else EmbeddedKv  # loads on both: test_kv_load.py
 
 
 def said(*words: object, codes: tuple[int, ...] = (0,)) -> str:
@@ -27,11 +25,9 @@ def said(*words: object, codes: tuple[int, ...] = (0,)) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("kind", [REAL, EmbeddedKv])
-@pytest.mark.alone
-def test_memcached_is_measured_fitted_and_predicted(tmp_path: Path, kind: type[Memcached]) -> None:
+def test_memcached_is_measured_fitted_and_predicted(tmp_path: Path) -> None:
     """The rates are those that were asked for; a prediction has the rate's throughput, and saturates above what was measured."""
-    server, runs, fitted = kind(memory_bytes=64 << 20), tmp_path / "runs", tmp_path / "fitted.toml"
+    server, runs, fitted = KIND(memory_bytes=64 << 20), tmp_path / "runs", tmp_path / "fitted.toml"
     line = (
         "measure",
         server.url,
