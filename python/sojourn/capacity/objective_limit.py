@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from sojourn.capacity.quantiles_by_means import quantiles_by_means
 from sojourn.capacity.rate_interval import RateInterval
@@ -196,7 +196,7 @@ def _normal(count: int, degrees: int = 0, number: int = 0) -> Array:
     """Values of a standard normal law, or of Student's of so many degrees of freedom, as its quantiles in a random order; by `number` in
     another."""
     at = np.random.default_rng(SEED + number).permutation((np.arange(count) + 0.5) / count)
-    return np.asarray(stats.t.ppf(at, degrees) if degrees else stats.norm.ppf(at))
+    return np.asarray(stdtrit(degrees, at) if degrees else ndtri(at))
 
 
 def _told(predictor: Predictor, rates: Array, quantity: Quantity) -> Array | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from sojourn.capacity.capacity_result import CapacityRun
 from sojourn.capacity.objective_limit import quantity_of
@@ -37,7 +37,7 @@ def lacking_s(
     """Seconds that a run at the answer needs until half of the interval is `aim` of it; where the interval has no
     upper end, as if nothing were known yet."""
     assert known.rate is not None and known.fitted is not None
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     floor = machine_part(level)  # that no run takes away
     wanted, now = (z**2 / max(width**2 - floor**2, (LEAST_OWN * floor) ** 2) for width in (aim, known.rate.half_width))
     runs = known.runs
