@@ -30,9 +30,11 @@ from sojourn.model.parameters import BUSY
 from sojourn.solve.solution import Solution
 
 GRID = np.linspace(0.0, 1.0, 129)[1:]
-PARTS, CUTS = np.linspace(0.0, 1.0, 17)[1:], 12  # of a cell of the grid: 4 of 48 binary digits by each call
+DIGITS = 48  # binary, of a cell of the grid
+AT_ONCE = 20_000  # numbers of a call: 8 digits by each call where they are fewer, else 4; a small call takes as long as a tiny one
 CLOSE = 1e-6  # of a utilisation, where closed classes are iterated
 ITERATIONS = 200
+LONGEST = np.finfo(float).max
 LEAST_LEFT = 1e-6  # of the servers beside background work, where a search tries more of it than there is
 SLOWED = 0.5  # share of a step that is taken where secants do not help
 Answer = Callable[[Sequence[Network]], Solution]
@@ -121,8 +123,9 @@ class _StationTimes:
         """P x G x C, where the station is busy like that (P x G)."""
         found = np.repeat(self.plain[:, None, :], busy.shape[1], axis=1)
         for cls, over, formula, given in self.formulas:
-            value = np.broadcast_to(formula.value({**given, BUSY: busy}), busy.shape)
-            found[:, :, cls] = np.maximum(np.nan_to_num(value, nan=0.0), 0.0) / over * self.longer[:, None]
+            value = formula.value({**given, BUSY: busy})
+            # no number is no time, and an infinite one the longest
+            found[:, :, cls] = np.fmin(np.fmax(value, 0.0), LONGEST) / over * self.longer[:, None]
         return found
 
     def offered(self, busy: Array) -> Array:
@@ -138,9 +141,10 @@ class _StationTimes:
         at = np.argmax(~short, axis=1)
         high = np.where(reached, GRID[at], 1.0)
         low = np.where(reached & (at > 0), GRID[np.maximum(at - 1, 0)], np.where(reached, 0.0, 1.0))
-        rows = np.arange(len(low))
-        for _ in range(CUTS):
-            ends = np.column_stack([low, low[:, None] + (high - low)[:, None] * PARTS])
+        rows, digits = np.arange(len(low)), 8 if len(low) * 2**8 <= AT_ONCE else 4
+        parts = np.linspace(0.0, 1.0, 2**digits + 1)[1:]
+        for _ in range(DIGITS // digits):
+            ends = np.column_stack([low, low[:, None] + (high - low)[:, None] * parts])
             less = ends[:, 1:] < self.offered(ends[:, 1:])
             less[:, -1] = False
             first = np.argmin(less, axis=1)
