@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from sojourn.errors import FitError, ModelError
 from sojourn.fit.factor_mapping import FactorMapping, applied
 from sojourn.fit.formula_values import PART, FormulaValues
-from sojourn.model import Distribution, Model
+from sojourn.model import Distribution, Exponential, Model
 from sojourn.model.distribution_types import GivenByMean
 from sojourn.model.model import as_model
 from sojourn.model.network_arrays import Network
-from sojourn.model.network_points import NetworkPoints
+from sojourn.model.network_points import ARRAYS, NetworkPoints
 from sojourn.model.unknown_parameters import replaced
 from sojourn.solve.parameter_variation import Edit, NumberEdit, edit
 
 Array = NDArray[np.float64]
 TIMES = ("service_s", "service", "think_s", "think")  # of a network: what unknown times change
+VARIED = ("rate_per_s", "population", "servers", "background")  # numbers that networks of one outline may differ in
 
 
 class EvaluatedNetworks:
@@ -42,12 +43,18 @@ class EvaluatedNetworks:
         self.edits = [self._edit(path) for path in paths]
         self.points = self._points()
         self.alike = self.points is None and self._alike()
+        self.differing = self._differing() if self.alike else None
 
     def at(self, values: Array, which: Sequence[int] | None = None) -> Sequence[Network]:
         """`values` B x unknowns; each of the B in each configuration (of `which`)."""
         chosen = list(range(len(self.networks)) if which is None else which)
         rows = np.atleast_2d(values)
         changes = self.formulas.changes(self._parameters(rows), chosen, len(rows))
+        if self.differing is not None:
+            bases = [self._put(self.networks[0], row) for row in rows]
+            columns = {name: np.concatenate([column[chosen]] * len(rows)) for name, column in self.differing.items()}
+            of = np.repeat(np.arange(len(rows)), len(chosen))
+            return self.formulas.put_all(NetworkPoints(bases, of, columns), changes)
         if self.points is None:
             networks = [self.networks[i] for i in chosen]
             each = [network for row in rows for network in self._each(networks, row)]
@@ -93,6 +100,17 @@ class EvaluatedNetworks:
             and n.service == first.service and n.think == first.think for n in self.networks
         )  # fmt: skip
 
+    def _differing(self) -> dict[str, Array] | None:
+        """Arrays in which the configurations differ: a network is made for each row of values, and not for each configuration of it too.
+        None where they differ in more, or a formula stands in no array."""
+        first, every = self.networks[0], NetworkPoints(self.networks)
+        if not all(_queues_only(n) and _outline(n) == _outline(first) for n in self.networks):
+            return None
+        if not (all(n.routes.same_as(first.routes) for n in self.networks) and self.formulas.in_arrays(every)):
+            return None
+        names = [name for name in ARRAYS if not every.shared(name)]
+        return {name: np.array(every.column(name)) for name in names} if {*names} <= {*VARIED} else None
+
     def _each(self, networks: Sequence[Network], row: Array) -> list[Network]:
         if not self.alike:
             return [self._put(network, row) for network in networks]
@@ -109,6 +127,21 @@ class EvaluatedNetworks:
         for change, value in zip(self.edits, row.tolist(), strict=True):
             network = network if change is None else change(network, value)
         return network
+
+
+def _queues_only(network: Network) -> bool:
+    """Whether its arrays, laws of service and routes say all of it: queues and delays, with Poisson arrivals from outside."""
+    more = any(getattr(network, name) for name in ("rates", "choices", "limits", "sharing", "hosts"))
+    timed = any(getattr(s, "server_schedule", ()) or getattr(s, "breakdowns", None) for s in network.model.stations)
+    plain = all(law is None or isinstance(law, Exponential) for law in network.arrivals)
+    return plain and not more and not timed and set(network.kind) <= {"queue", "delay"}
+
+
+def _outline(network: Network) -> tuple[Any, ...]:
+    """What no number of an array tells."""
+    texts = (getattr(network, name) for name in ("stations", "classes", "kind", "discipline", "on_full", "at_load"))
+    times = [(t.station, t.cls, t.over, t.formula.text, dict(t.given)) for t in network.dependent_times]
+    return (*texts, times, [law is None for law in network.arrivals])
 
 
 def edit_of(model: Model, path: str) -> Edit | None:

@@ -12,6 +12,7 @@ from sojourn.fit.model_evaluation import ModelEvaluator, slower_clocks
 from sojourn.model.network_points import NetworkPoints
 
 ANY = "{ free = true }"
+LAW = '{ kind = "lognormal", mean = %s, scv = { free = true } }'
 OPEN = '[classes.user]\nkind = "open"\nrate_per_s = 20\n'
 CLOSED = '[classes.user]\nkind = "closed"\npopulation = 3\nthink_s = %s\n'
 CORES = (
@@ -69,6 +70,14 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     ),
     "a time by the load, open": (DEPENDENT % OPEN, [{"rate_per_s": 10.0}, {"rate_per_s": 60.0}]),
     "a time by the load, closed": (DEPENDENT % (CLOSED % 0.1), [{"users": 3}, {"users": 20}]),
+    "any variance": (
+        f'[stations.cpu]\nservers = 2\n{OPEN}[demands_s.cpu]\nuser = {LAW % ANY}\n[factors]\nm = "stations.cpu.servers"\n',
+        [{"m": 2, "rate_per_s": 30.0}, {"m": 4, "rate_per_s": 90.0}],
+    ),
+    "any variance, a time by the load": (
+        DEPENDENT.replace('"work_s * (1 + saved*(1-u)**2)"', LAW % '"work_s * (1 + saved*(1-u)**2)"') % OPEN,
+        [{"rate_per_s": 10.0}, {"rate_per_s": 60.0}],
+    ),
 }  # fmt: skip
 ROWS = 4
 
@@ -111,6 +120,13 @@ def test_some_configurations_are_a_part_of_all(case: tuple[ModelEvaluator, np.nd
     whole = evaluator.solved(evaluator.networks_at(values)).values["", "", "response_time"]
     some = evaluator.solved(evaluator.networks_at(values, [last])).values["", "", "response_time"]
     assert some == pytest.approx(whole.reshape(ROWS, -1)[:, last], rel=1e-12)
+
+
+def test_a_law_of_times_is_made_once_for_all_configurations_of_a_row() -> None:
+    for text, points in (CASES["any variance"], CASES["any variance, a time by the load"]):
+        evaluator = ModelEvaluator(sj.Model.parse(text), points)
+        networks = evaluator.networks_at(np.full((ROWS, len(evaluator.paths)), 0.01))
+        assert isinstance(networks, NetworkPoints) and len(networks.bases) == ROWS < len(networks)
 
 
 def test_a_number_that_a_model_cannot_have_is_refused_with_its_place() -> None:
