@@ -136,6 +136,7 @@ def status_table(text: dict[str, str]) -> str:
 def worth(method: Method) -> str:
     kind = "exact" if method.exact else "approximate"
     kind = "bounds" if "bounds" in method.title else kind
+    kind += f"; approximate where {method.approximate_if[0]}" if method.approximate_if else ""
     return f"{kind}; only by name" if method.on_request_only else kind
 
 

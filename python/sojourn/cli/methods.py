@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,6 +12,9 @@ from rich.text import Text
 from sojourn.cli.console import console
 from sojourn.cli.json_answer import say_answer
 from sojourn.file_kind import FIT, MODEL, expect
+
+if TYPE_CHECKING:
+    from sojourn.solve.method import Method
 
 
 def methods(
@@ -28,16 +31,20 @@ def methods(
     from sojourn.solve.automatic_method import preferred
     from sojourn.solve.load_dependent_times import at_rest
     from sojourn.solve.nearest_methods import nearest
-    from sojourn.solve.registry import SIMULATE, family
+    from sojourn.solve.registry import NO_SIMULATION, SIMULATE, can_be_simulated, family
 
     if model:
         expect(model, MODEL, FIT)
     it = Model.read(model) if model else None
     found = methods_(it)
     best = next((m.name for m, _ in preferred(at_rest([it.network]))), "") if it else ""
+
+    def exact(method: Method) -> bool:
+        return method.exact_for(it.network) if it else method.exact
+
     if as_json:
         rows = [
-            {"name": m.name, "title": m.title, "family": family(m), "exact": m.exact, "on_request_only": m.on_request_only,
+            {"name": m.name, "title": m.title, "family": family(m), "exact": exact(m), "on_request_only": m.on_request_only,
              "sources": list(m.sources), **({"applies": why is None, "reason": why or ""} if it else {})}
             for m, why in found
         ]  # fmt: skip
@@ -51,14 +58,15 @@ def methods(
     for m, why in sorted(found, key=lambda pair: pair[1] is not None):
         if why and not every:
             continue
-        kind = "on request" if m.on_request_only else "exact" if m.exact else "approximate"
+        kind = "on request" if m.on_request_only else "exact" if exact(m) else "approximate"
         last = "; ".join(m.sources) if not it else f"no: {why}" if why else _yes(m.name, best)
         table.add_row(m.name, m.title, kind, last, style="dim" if why else "")
     out = console()
     if table.row_count:
         out.print(table)
     if it and not best:
-        out.print(f"no method applies; {nearest(it.network)}; or {SIMULATE}", markup=False, soft_wrap=True)
+        remedy = f"or {SIMULATE}" if can_be_simulated(it.network) else NO_SIMULATION
+        out.print(f"no method applies; {nearest(it.network)}; {remedy}", markup=False, soft_wrap=True)
     if others and not every:
         out.print(f"{len(others)} others do not apply: --all shows why", style="dim", markup=False)
 

@@ -262,7 +262,7 @@ class FitProblem:
     def notes(self, x: Array, clusters: RunClusters) -> list[str]:
         """What the reader of the values has to know."""
         found = [*self.runs.notes(), *common_start.notes(self.longest)]
-        if not self.evaluator.method.exact:
+        if not all(map(self.evaluator.method.exact_for, self.evaluator.networks)):
             name = self.evaluator.method.name
             found.append(f"{name} is an approximation: its error is in the values, but not in their intervals")
         own = np.array([s.key[2] == "response_time" for s in self.seen])

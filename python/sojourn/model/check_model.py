@@ -117,6 +117,19 @@ def _shared_cores(model: ModelData, stations: Collection[str]) -> None:
             if name in taken:
                 raise ModelError(f"station {name} twice", place, f"name it once; shared_cores.{taken[name]} has it too")
             taken[name] = group.name
+    _rows_apart(model)
+
+
+def _rows_apart(model: ModelData) -> None:
+    """Rows of a group and of its guests have names that no station and no other row has: a value would be another's."""
+    rows = {s.name: f"the station {s.name}" for s in model.stations}
+    for group in model.shared_cores:
+        place = f"shared_cores.{group.name}"
+        guests = [(row, f"the station {name}, whose guest has that row") for name, row in group.guests.items()]
+        for row, what in [(group.name, place), (f"{group.name}.hypervisor", place), *guests]:
+            if row in rows:
+                raise ModelError(f"two rows would be called {row!r}", place, f"rename {rows[row]} or {what}")
+            rows[row] = what
 
 
 def _table(model: ModelData, part: str, stations: Collection[str]) -> None:

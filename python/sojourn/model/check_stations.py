@@ -131,6 +131,10 @@ def check_shared_cores(s: Any) -> None:
     place = f"shared_cores.{s.name}"
     list_of(s.stations, f"{place}.stations", "queues whose servers are threads on these cores")
     number(s.cores, f"{place}.cores", above=True, what="(cores)")
+    if not isinstance(s.weights, (tuple, list)):
+        raise ModelError(
+            repr(s.weights), f"{place}.weights", "give a list of weights, one for each station, or leave them out"
+        )
     if s.weights and len(s.weights) != len(s.stations):
         remedy = f"give {len(s.stations)} weights, one for each station, or leave them out"
         raise ModelError(list(s.weights), f"{place}.weights", remedy)

@@ -97,7 +97,7 @@ def _station(network: Network, k: int) -> dict[str, Any]:
     kind = network.kind[k]
     if network.sharing:
         group = network.sharing[0]
-        remedy = "`sojourn solve` answers it exactly"
+        remedy = "`sojourn solve` answers it, for one closed class"
         raise ModelError(f"stations {' and '.join(group.stations)} share cores", "simulate", remedy)
     if kind == "multicore":
         remedy = "`sojourn solve` answers it; sojourn.simulate.simulate_host simulates one such host, with Poisson arrivals or users"

@@ -30,7 +30,7 @@ def exact_values(network: Network, rows: Sequence[Row]) -> str:
         return ""
     try:
         method, _ = choose(network, budget_s=BUDGET_S)
-        if not method.exact:
+        if not method.exact_for(network):
             return ""
         exact = solve(as_model(network.model), method.name, requested_outputs=RequestedOutputs(quantiles=()))
     except SojournError:

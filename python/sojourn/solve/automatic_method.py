@@ -11,7 +11,7 @@ from sojourn.model import Network
 from sojourn.solve import registry
 from sojourn.solve.method import Method
 from sojourn.solve.nearest_methods import nearest
-from sojourn.solve.registry import BUDGET_BYTES, BUDGET_S, FAMILIES, SIMULATE, refusal, remedy_of
+from sojourn.solve.registry import BUDGET_BYTES, BUDGET_S, FAMILIES, SIMULATE, can_be_simulated, refusal, remedy_of
 
 QUICK = tuple(name for name in FAMILIES if name != "markov")
 NOTHING_S = 0.01
@@ -34,7 +34,7 @@ def preferred(networks: Sequence[Network], budget_s: float = BUDGET_S) -> Iterat
     quick = _cached(networks, budget_s, QUICK)
     soon = quick[: next((i for i, c in enumerate(quick) if not c.method.exact or c.cost_s > NOTHING_S), len(quick))]
     for found in soon:
-        yield found.method, f"{found.method.name}: exact and fast"
+        yield found.method, f"{found.method.name}: {found.worth} and fast"
     taken = {found.method.name for found in soon}
     for found in _cached(networks, budget_s, FAMILIES):
         if found.method.name not in taken:
@@ -46,6 +46,7 @@ class MethodCandidate:
     method: Method
     cost_s: float
     why: str
+    worth: str = "exact"
 
 
 def _cached(networks: Sequence[Network], budget_s: float, families: tuple[str, ...]) -> list[MethodCandidate]:
@@ -68,14 +69,24 @@ def _ordered(networks: Sequence[Network], budget_s: float, families: tuple[str, 
     exact = sorted((m for m in fit if m.exact), key=lambda m: max(cost[m.name], NOTHING_S))
     holds = [m for m in exact if max(map(m.memory_bytes, sample)) <= BUDGET_BYTES]
     cheap = [m for m in holds if cost[m.name] <= budget_s]
-    found = [MethodCandidate(m, cost[m.name], f"exact, {_among(i, len(cheap))}") for i, m in enumerate(cheap)]
+    worth = {m.name: _worth(m, sample) for m in exact}
+    found = [
+        MethodCandidate(m, cost[m.name], f"{worth[m.name]}, {_among(i, cheap, sample)}", worth[m.name])
+        for i, m in enumerate(cheap)
+    ]
     why = f"no exact method answers within {budget_s:g} s" if exact else "no exact method does"
     rough = sorted((m for m in fit if not m.exact), key=lambda m: m.rank)
     rough = [m for m in rough if cost[m.name] <= budget_s] or rough
     found += [MethodCandidate(m, cost[m.name], f"the best approximation that applies, because {why}") for m in rough]
     dear = [m for m in holds if m not in cheap and cost[m.name] <= len(networks) * budget_s]
-    about = "exact, and the only method that applies; about {:.3g} s in all"
-    return found + [MethodCandidate(m, cost[m.name], about.format(cost[m.name])) for m in dear]
+    about = "{}, and the only method that applies; about {:.3g} s in all"
+    return found + [MethodCandidate(m, cost[m.name], about.format(worth[m.name], cost[m.name])) for m in dear]
+
+
+def _worth(method: Method, networks: Sequence[Network]) -> str:
+    if method.approximate_if and not all(map(method.exact_for, networks)):
+        return f"approximate where {method.approximate_if[0]}"
+    return "exact"
 
 
 def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | None:
@@ -88,15 +99,16 @@ def too_dear(networks: Sequence[Network], budget_s: float) -> MethodRefused | No
     if cost_s <= budget_s:
         return None
     value = f"method {first} takes about {cost_s:.2g} s and {budget_s:g} s are allowed"
-    return MethodRefused(
-        value, "method auto", f"request it by name, give an exact_time_limit_s above {cost_s:.2g}, or {SIMULATE}"
-    )
+    remedy = f"request it by name, or give an exact_time_limit_s above {cost_s:.2g}"
+    return MethodRefused(value, "method auto", remedy + (f", or {SIMULATE}" if can_be_simulated(networks[0]) else ""))
 
 
-def _among(position: int, count: int) -> str:
-    if count == 1:
-        return "the only exact method that applies"
-    return f"the cheapest of {count} exact methods that apply" if position == 0 else f"number {position + 1} of {count}"
+def _among(position: int, cheap: Sequence[Method], networks: Sequence[Network]) -> str:
+    kind = "exact method" if all(m.exact_for(n) for m in cheap for n in networks) else "method"
+    if len(cheap) == 1:
+        return f"the only {kind} that applies"
+    many = f"the cheapest of {len(cheap)} {kind}s that apply"
+    return many if position == 0 else f"number {position + 1} of {len(cheap)}"
 
 
 def nothing_applies(network: Network) -> MethodRefused:

@@ -46,7 +46,7 @@ class Method:
     never chosen by itself: it answers another question (bounds, transients) or reads the model in its own way. `reads` names
     what it takes into account beyond stations, classes and routes: limits (pools, regions), choices (state-dependent
     routes), multicore, time (schedules, breakdowns); the registry refuses for it what it does not read. The Markov family
-    reads limits and choices by itself.
+    reads limits and choices by itself. `approximate_if`: in words, and as a function, for which models an `exact` method is not exact.
     """
 
     name: str
@@ -61,3 +61,8 @@ class Method:
     known_errors: tuple[float, float] | None = None
     on_request_only: bool = False
     reads: tuple[str, ...] = ()
+    approximate_if: tuple[str, Callable[[Network], bool]] | None = None
+
+    def exact_for(self, network: Network) -> bool:
+        """Whether its answer to this model is exact."""
+        return self.exact and not (self.approximate_if and self.approximate_if[1](network))

@@ -83,9 +83,14 @@ def _usual() -> list[Method]:
 
 
 def _shaped(network: Network) -> list[Method]:
-    """Methods of the family for such classes and as many stations first."""
+    """Methods that read what the model has first, then those of the family for such classes and as many stations."""
     own = "closed" if network.closed.any() else "single" if len(network.stations) == 1 else "open"
-    return sorted(_usual(), key=lambda m: (registry.family(m) != own, registry.family(m) != "markov"))
+
+    def order(method: Method) -> tuple[bool, bool, bool]:
+        family = registry.family(method)
+        return registry.unread(method, network) is not None, family != own, family != "markov"
+
+    return sorted(_usual(), key=order)
 
 
 def _changed(network: Network, changes: tuple[ModelChange, ...]) -> Network | None:

@@ -18,6 +18,7 @@ FAMILIES = ("single", "closed", "open", "markov", "bounds", "special")
 BUDGET_S = 1.0
 BUDGET_BYTES = 4e9
 SIMULATE = "use sj.simulate(model), or `sojourn simulate`"
+NO_SIMULATION = "change what the reason names; no other method and no simulation takes such a model"
 
 
 def methods_of(family: str) -> tuple[Method, ...]:
@@ -44,15 +45,18 @@ def _families() -> dict[str, str]:
 
 def refusal(method: Method, network: Network) -> str | None:
     """Why the method does not apply, None where it does: what the model has and it does not read, or its own reason."""
-    if network.remarkable:
-        reads = (*method.reads, *(("limits", "choices") if family(method) == "markov" else ()))
-        for feature, reason in features(network).items():
-            if feature not in reads:
-                return reason
     try:
-        return method.refuses(network) or _too_much_memory(method, network)
+        return unread(method, network) or method.refuses(network) or _too_much_memory(method, network)
     except MethodRefused as error:  # it would need what is too large to be made, such as a table of all routes
         return str(error.value)
+
+
+def unread(method: Method, network: Network) -> str | None:
+    """What the model has and the method does not read."""
+    if not network.remarkable:
+        return None
+    reads = (*method.reads, *(("limits", "choices") if family(method) == "markov" else ()))
+    return next((reason for feature, reason in features(network).items() if feature not in reads), None)
 
 
 def _too_much_memory(method: Method, network: Network) -> str | None:
@@ -111,4 +115,11 @@ def named(name: str, networks: Sequence[Network]) -> Method:
 
 def remedy_of(network: Network) -> str:
     fit = [m.name for m in all_methods().values() if refusal(m, network) is None]
-    return f"use {' or '.join(fit[:3])}" if fit else SIMULATE
+    if fit:
+        return f"use {' or '.join(fit[:3])}"
+    return SIMULATE if can_be_simulated(network) else NO_SIMULATION
+
+
+def can_be_simulated(network: Network) -> bool:
+    """False for the kinds that `simulate` refuses."""
+    return not network.sharing and "multicore" not in network.kind

@@ -18,7 +18,9 @@ TEXT = {
         "rate from which this is true"
     ),
     "idle": "no customers come here, so a mean over customers does not exist",
-    "approximate": "an approximation: the method's page says how large its error can be; simulate to know",
+    "approximate": (
+        "an approximation: the method's page says how large its error can be; to know, simulate, where `sojourn simulate` takes the model"
+    ),
     "bounds": "no single value: the true value lies between low and high",
     "not_converged": "the iteration did not reach its tolerance: the values are those of its last step; simulate to know",
     "lost_on_the_way": (

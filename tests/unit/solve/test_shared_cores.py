@@ -15,7 +15,9 @@ from sojourn.solve.special.shared_core_chain import chain_bytes, fair_shares
 FRONT_S, DATABASE_S, THINK_S = 0.03, 0.05, 0.2
 
 
-def _model(users: int = 4, group: str = "", station: str = "", database_s: float | str = DATABASE_S) -> sj.Model:
+def _model(
+    users: int = 4, group: str = "", station: str = "", database_s: float | str = DATABASE_S, think_s: float = THINK_S
+) -> sj.Model:
     said = f'"{database_s}"' if isinstance(database_s, str) else database_s
     return sj.Model.parse(
         f"""
@@ -31,7 +33,7 @@ stations = ["front", "database"]
 [classes.user]
 kind = "closed"
 population = {users}
-think_s = {THINK_S}
+think_s = {think_s}
 [demands_s.front]
 user = {FRONT_S}
 [demands_s.database]
@@ -190,3 +192,32 @@ def test_points_that_do_not_fit_into_memory_at_once_are_solved_in_pieces(monkeyp
     monkeypatch.setattr(shared_core_chain, "PIECE_BYTES", 1.0)
     pieces = sj.sweep(_model(), paths, method="shared-cores").frame["value"].to_list()
     assert pieces == pytest.approx(whole, rel=1e-12, nan_ok=True)
+
+
+def test_what_is_approximate_is_never_called_exact() -> None:
+    """With `overhead`, the status was `approximate` and the line of `auto` said `exact`."""
+    rough, right = sj.solve(_model(group="overhead = 0.2")), sj.solve(_model())
+    assert rough.status == "approximate" and "exact" not in rough.message
+    assert right.status == "ok" and "exact" in right.message
+
+
+def test_a_refusal_offers_no_simulation_that_would_refuse_too() -> None:
+    with pytest.raises(MethodRefused) as named:
+        sj.solve(_model(think_s=0), method="shared-cores")
+    assert "does not think" in str(named.value) and "use sj.simulate" not in str(named.value)
+    with pytest.raises(MethodRefused) as auto:
+        sj.solve(_model(think_s=0))
+    assert "shared-cores: the class `user` does not think" in str(auto.value)
+    assert "use sj.simulate" not in str(auto.value)
+
+
+@pytest.mark.parametrize("name", ["front", '"front.guest"', "database"])
+def test_a_group_has_no_row_of_another_name(name: str) -> None:
+    """The row of the group took the place of the row of the station or the guest, which then had a wrong value."""
+    with pytest.raises(ModelError, match="two rows would be called"):
+        sj.Model.parse(_model().to_toml().replace("[shared_cores.host]", f"[shared_cores.{name}]"))
+
+
+def test_weights_are_a_list() -> None:
+    with pytest.raises(ModelError, match=r"shared_cores\.host\.weights.*2; give a list"):
+        _model(2, "weights = 2")

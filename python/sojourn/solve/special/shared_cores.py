@@ -20,8 +20,8 @@ A host and a guest count differently. The row `utilisation` of a station is the 
 servers. `STATION.guest` is the guest's own: its servers that could run, with a core or waiting for one, as a kernel counts that
 is not told of stolen time. A guest that waits after it was woken counts that as idle: its own account lies between the two rows.
 
-Limits: one closed class that thinks, exponential service (only means count at a station that has its cores for itself); queues and
-delays; at most `MOST_STATES` states of a level. Exact where `overhead` is 0.
+Limits: one closed class that thinks, exponential service (only means count at a station with cores of its own); queues and delays; at
+most `MOST_STATES` states of a level. Exact where `overhead` is 0; else see benches/shared-cores.
 """
 
 from __future__ import annotations
@@ -130,8 +130,7 @@ def run(networks: Sequence[Network], wanted: RequestedOutputs) -> Solution:
     names = points.bases[0].stations
     rows_of = {name: row for shared in points.bases[0].sharing for name, row in shared.guests.items()}
     parts = {row: guests[:, names.index(name)] for name, row in rows_of.items()}
-    rough = [any(group.overhead for group in base.sharing) for base in points.bases]
-    status = ["approximate" if rough[base] else "ok" for base in points.which] if any(rough) else []
+    status = ["ok" if METHOD.exact_for(points.bases[base]) else "approximate" for base in points.which]
     return Solution(
         passes[:, None], present[:, :, None], busy[:, :, None], status, busy_of=parts, message=MESSAGE,
         more=rows(points, guests, passes, demands) if wanted.further else [],
@@ -297,4 +296,5 @@ METHOD = Method(
     cost_s=_cost_s,
     memory_bytes=_memory_bytes,
     reads=("sharing",),
+    approximate_if=("`overhead` is above 0", lambda network: any(group.overhead for group in network.sharing)),
 )
