@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from sojourn.observe.request_log import REMEDY, RequestLog, read_log_or_series, 
 from sojourn.observe.utilisation_series import UtilisationSeries, read_utilisation
 from sojourn.observe.what_is_told import notes
 from sojourn.observe.window_folders import write_windows
+from sojourn.units import seconds
 
 MODEL = "model.toml"
 LEAST_WINDOWS = 2
@@ -95,7 +97,9 @@ def observe_files(
     check_length(window_s)
     logs: list[RequestLog] = []
     series: list[UtilisationSeries] = []
-    for path in map(Path, paths):
+    for number, path in enumerate(map(Path, paths)):
+        if path.resolve() in [Path(other).resolve() for other in paths[:number]]:
+            raise InputError("given twice", path, "name each file once: its requests would count twice")
         found = read_log_or_series(path)
         if isinstance(found, RequestLog):
             logs.append(found)
@@ -103,15 +107,35 @@ def observe_files(
             series.append(read_utilisation(path, found))
     if not logs:
         raise InputError("no request log", ", ".join(map(str, paths)), REMEDY)
+    check_capacity(capacity or {}, {name for one in series for name in one.shares})
     log = together(logs)
-    first, last = float(log.came_s[0]), float(log.came_s[-1])
-    start, end = instant(start_s, first, first, last), instant(end_s, last, first, last)
+    start, end = observed_span(start_s, end_s, float(log.came_s[0]), float(log.came_s[-1]))
     windows, users, more = log_windows(log, series, start, end, window_s)
     return observed_service(windows, users, capacity or {}, ", ".join(Path(path).name for path in paths), more)
 
 
-def instant(given: float | None, usual: float, first: float, last: float) -> float:
-    """Unix time of a time after the first request, or, negative, before the last; `usual` where nothing was said."""
-    if given is None:
-        return usual
-    return last + given if given < 0 else first + given
+def check_capacity(capacity: Mapping[str, float], watched: Collection[str]) -> None:
+    """InputError for a resource that no series has, and for a number of servers that cannot be."""
+    for name, servers in capacity.items():
+        if name not in watched:
+            remedy = (
+                f"name a resource of the series: {', '.join(sorted(watched))}"
+                if watched
+                else "give a utilisation series too"
+            )
+            raise InputError(f"{name!r}", "resource servers", remedy)
+        if not 0 < servers < math.inf:
+            raise InputError(f"{name} = {servers:g}", "resource servers", "give a number above 0")
+
+
+def observed_span(start_s: float | None, end_s: float | None, first: float, last: float) -> tuple[float, float]:
+    """Unix times between which windows lie: after the first request, or, negative, before the last; all where nothing is said. Not before
+    the first or after the last: a window that is only in part in the log would have too low a rate. InputError where nothing is left."""
+    start, end = (
+        usual if given is None else min(max(last + given if given < 0 else first + given, first), last)
+        for given, usual in ((start_s, first), (end_s, last))
+    )
+    if start >= end and (start_s is not None or end_s is not None):
+        remedy = f"the files have requests of {seconds(last - first)}: give an earlier start, or a later end"
+        raise InputError("nothing lies between start and end", "the observed time", remedy)
+    return start, end

@@ -10,7 +10,7 @@ from sojourn.errors import InputError
 from sojourn.model import Model, Queue
 from sojourn.observe.first_model import classes_of, watched_queue
 from sojourn.observe.log_windows import log_windows
-from sojourn.observe.observe_files import ObservedService, instant, observed_service
+from sojourn.observe.observe_files import ObservedService, observed_service, observed_span
 from sojourn.observe.observed_windows import ClassMeans, ObservedWindow, check_length
 from sojourn.observe.request_log import RequestLog, read_log_or_series, together
 from sojourn.observe.utilisation_series import read_utilisation
@@ -47,7 +47,7 @@ def observe_traces(
         remedy = f"name the classes of the request log as the traces do: {', '.join(seen.classes)}"
         raise InputError(f"class {sorted(unknown)[0]!r}", "request log", remedy)
     first, last = float(log.came_s[0]), float(log.came_s[-1])
-    start, end = instant(start_s, first, first, last), instant(end_s, last, first, last)
+    start, end = observed_span(start_s, end_s, first, last)
     windows, users, more = log_windows(log, series, start, end, window_s)
     if kept < 1.0:  # a sample does not show whether its load waited for answers
         windows, users, more = [_all_requests(one, kept) for one in windows], {}, []

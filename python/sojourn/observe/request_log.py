@@ -33,12 +33,15 @@ CAME = ("arrival", "start", "intended", "sent", "received", "time", "timestamp")
 TOOK = ("response", "response_time", "latency", "duration", "elapsed")
 DONE = ("done", "end", "completed")
 CLASS = ("class", "label", "route", "handler")
+RENAMED = re.compile(r"_duplicated_\d+$")  # as polars calls the second column of a name
 TIMED = re.compile(r"(?P<name>[a-z_]+?)_(?P<unit>s|ms|us|ns)")
 MOST_ROWS = 50_000_000
 MOST_UNPACKED_BYTES = 2048 * MIB
 # zstd and zlib, which polars would unpack without a limit
 PACKED = (b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 LATEST_S = 1e11  # the year 5138: a later time is of another unit
+LONGEST_S = 1e7  # a response of months: the same
+READABLE = "give a CSV file that can be read"
 MOST_CLASSES = 20
 REMEDY = "name the columns with their units: arrival_s,response_s or start_ms,latency_ms or arrival_s,done_s, and class"
 
@@ -68,25 +71,29 @@ def _parts(path: Path, remedy: str) -> Iterator[pl.DataFrame]:
     """The same some rows at a time; one part at least."""
     rows = 0
     try:
-        with opened(path, remedy, MOST_LOG_BYTES) as file:
-            for part in csv_parts(_plain(path, file, remedy), MOST_ROWS + 1, _wanted):
+        with opened(path, READABLE, MOST_LOG_BYTES) as file:
+            for part in csv_parts(_plain(path, file), MOST_ROWS + 1, _wanted):
                 rows += part.height
                 if rows > MOST_ROWS:
                     raise InputError(f"more than {MOST_ROWS} rows", path, "give a part of it")
-                names = [name.strip().lower() for name in part.columns]
+                names = [RENAMED.sub("", name).strip().lower() for name in part.columns]
+                if len(names) == 1 and (other := next((sign for sign in ";\t|" if sign in names[0]), None)):
+                    raise InputError(f"columns separated by {other!r}", path, "separate them by commas")
                 if twice := next((name for name in names if names.count(name) > 1), None):
                     raise InputError(f"two columns {twice!r}", path, "remove or rename one")
                 part.columns = names
                 yield part
     except OSError as error:
-        raise InputError(error.strerror or str(error), path, "give a CSV file that can be read") from None
+        raise InputError(error.strerror or str(error), path, READABLE) from None
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        if "utf-8" in str(error):
+            raise InputError(f"not UTF-8: {str(error).splitlines()[0]}", path, "save it as UTF-8") from None
         raise InputError(f"not CSV: {str(error).splitlines()[0]}", path, remedy) from None
 
 
 def _wanted(columns: Sequence[str]) -> Sequence[str]:
     """Of a request log what is read of it; of all else everything."""
-    plain = {name.strip().lower(): name for name in columns}
+    plain = {RENAMED.sub("", name).strip().lower(): name for name in columns}
     if len(plain) < len(columns):
         return columns  # two of one name: an error of its own
     timed = _named(list(plain))
@@ -94,17 +101,19 @@ def _wanted(columns: Sequence[str]) -> Sequence[str]:
     return [plain[name] for name in plain if name in needed] if is_request_log(list(plain)) else columns
 
 
-def _plain(path: Path, file: BufferedReader, remedy: str) -> IO[bytes]:
+def _plain(path: Path, file: BufferedReader) -> IO[bytes]:
     """What is to be read: a plain file as it is, or what gzip packed. InputError for what is packed otherwise, or too large."""
     begin = file.peek(4)[:4]
     if begin.startswith(PACKED):
         raise InputError("packed, and not by gzip", path, "unpack it, or pack it by gzip")
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError("UTF-16", path, "save it as UTF-8")
     if not begin.startswith(b"\x1f\x8b"):
         return file
     try:
         held = gzip.GzipFile(fileobj=file).read(MOST_UNPACKED_BYTES + 1)
     except (OSError, EOFError, zlib.error) as failed:
-        raise InputError(f"cannot be unpacked: {failed}", path, remedy) from None
+        raise InputError(f"cannot be unpacked: {failed}", path, "copy the file again from its origin") from None
     if held.startswith((b"\x1f\x8b", *PACKED)):
         raise InputError("packed twice", path, "unpack it once")
     if len(held) > MOST_UNPACKED_BYTES:
@@ -182,7 +191,7 @@ def _times(part: pl.DataFrame, path: Path, before: int) -> tuple[Array, Array]:
         kind: there[name] for kind, names in _KINDS.items() if (name := next((n for n in names if n in there), None))
     }
     finest = sorted(parts, key=lambda kind: _unit_s(parts[kind]))[:2]  # of equal ones as they stand in _KINDS
-    given = {k: _seconds(part[parts[k]], path, before, LATEST_S if k != "took" else np.inf) for k in finest}
+    given = {k: _seconds(part[parts[k]], path, before, LATEST_S if k != "took" else LONGEST_S) for k in finest}
     if len(given) < 2:
         raise InputError(f"columns {', '.join(part.columns)}", path, REMEDY)
     took = given["took"] if "took" in given else given["done"] - given["came"]
@@ -196,12 +205,15 @@ def _times(part: pl.DataFrame, path: Path, before: int) -> tuple[Array, Array]:
 def _seconds(values: pl.Series, path: Path, before: int, most_s: float) -> Array:
     """InputError for what is no number, and for one beyond `most_s`."""
     column = values.name
-    if not values.dtype.is_numeric():
-        raise InputError(f"a {column} that is no number", path, "give numbers; a time of day as Unix time")
-    times = np.asarray(values.cast(pl.Float64).to_numpy() * _unit_s(column), float)
+    numbers = values.cast(pl.Float64, strict=False)
+    times = np.asarray(numbers.to_numpy() * _unit_s(column), float)
     if not np.isfinite(times).all():
-        row = before + int(np.flatnonzero(~np.isfinite(times))[0])
-        raise InputError(f"no {column}", f"{path}: row {row + 2}", "remove the row, or write the number")
+        row = int(np.flatnonzero(~np.isfinite(times))[0])
+        place = f"{path}: row {before + row + 2}"
+        if values[row] is None:
+            raise InputError(f"no {column}", place, "remove the row, or write the number")
+        remedy = "give numbers; a time of day as Unix time; remove rows without an answer"
+        raise InputError(f"{column} {str(values[row])[:40]!r} is no number", place, remedy)
     beyond = np.abs(times) > most_s
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])

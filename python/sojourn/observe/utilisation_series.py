@@ -59,6 +59,9 @@ def read_utilisation(path: Path, frame: pl.DataFrame | None = None) -> Utilisati
         raise InputError(f"{frame.height} rows of {', '.join(frame.columns)}", path, REMEDY)
     column = timed[name]
     resources = [one for one in frame.columns if one != column and frame[one].dtype.is_numeric()]
+    if not resources and frame.width > 1:
+        empty = ", ".join(one for one in frame.columns if one != column)
+        raise InputError(f"no number in {empty}", path, "write shares in [0, 1], or in [0, 100] in a column …_percent")
     if not resources or not frame[column].dtype.is_numeric():
         raise InputError(f"columns {', '.join(frame.columns)}", path, REMEDY)
     frame = frame.drop_nulls(column).sort(column)

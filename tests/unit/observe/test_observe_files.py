@@ -114,3 +114,25 @@ def test_a_file_whose_name_begins_like_a_server_is_a_file(tmp_path: Path, monkey
     assert done.exit_code == 0, done.output
     other = CliRunner().invoke(command_line(["observe"]), ["observe", "http://127.0.0.1:9090", "--out", "week2"])
     assert "write prometheus://HOST:9090" in str(other.exception)
+
+
+def test_no_window_begins_before_the_first_request_or_ends_after_the_last(tmp_path: Path) -> None:
+    """With `--from -7d` of a log of minutes, a window had seven seconds of requests, and a rate of an eighth."""
+    files = _day(tmp_path, windows=4)
+    whole = observe_files(files)
+    assert [w.start_s for w in observe_files(files, start_s=-7 * 86400.0).windows] == [w.start_s for w in whole.windows]
+    assert [w.start_s for w in observe_files(files, end_s=7 * 86400.0).windows] == [w.start_s for w in whole.windows]
+    with pytest.raises(InputError, match="nothing lies between"):
+        observe_files(files, start_s=7 * 86400.0)
+
+
+def test_a_file_counts_once(tmp_path: Path) -> None:
+    log, cpu = _day(tmp_path, windows=4)
+    with pytest.raises(InputError, match=r"twice.*once"):
+        observe_files([log, cpu, Path(str(log))])
+
+
+@pytest.mark.parametrize(("capacity", "said"), [({"disk": 2.0}, "disk.*cpu"), ({"cpu": 0.0}, "above 0")])
+def test_servers_are_of_a_resource_of_the_series(tmp_path: Path, capacity: dict[str, float], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        observe_files(_day(tmp_path, windows=4), capacity=capacity)

@@ -155,3 +155,36 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_times_of_another_unit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 3, arrival_s"):
         read_request_log(_file(tmp_path, "x.csv", "arrival_s,response_s", "1795708800,0.1", "1795708800000,0.1"))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("arrival_s,response_s\n1,0.1\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+        ("arrival_s,response_s,class\n1,0.1,\xe9t\xe9\n".encode("latin-1"), "save it as UTF-8"),
+        (b"arrival_s;response_s\n1;0.1\n", "columns separated by ';'; separate them by commas"),
+        (b"arrival_s,response_s\n1,0.1\n2,timeout\n", r"row 3: response_s 'timeout' is no number"),
+        (b"arrival_s,response_s\n1,0.1\n2,inf\n", r"row 3: response_s 'inf' is no number"),
+        (b"arrival_s,response_s\n1,0.1\n2,nan\n", r"row 3: response_s '(nan|NaN)' is no number"),
+        (b"arrival_s,response_s\n1,0.1\n2,1e300\n", r"row 3, response_s: 1e\+300 s"),
+        (b"arrival_s,arrival_s,response_s\n1,2,3\n", "two columns 'arrival_s'"),
+    ],
+)
+def test_a_log_of_another_encoding_or_with_odd_values_says_what_is_wrong(
+    tmp_path: Path, data: bytes, said: str
+) -> None:
+    """The remedy was that of a log without units, and no row was named."""
+    (path := tmp_path / "log.csv").write_bytes(data)
+    with pytest.raises(InputError, match=rf"log\.csv.*{said}" if "row" in said else said):
+        read_request_log(path)
+
+
+def test_a_file_that_is_not_there_is_not_told_to_name_its_columns(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_request_log(tmp_path / "nowhere.csv")
+    assert "columns" not in str(caught.value)
+
+
+def test_a_series_without_a_number_says_which_column(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no number in cpu"):
+        read_utilisation(_file(tmp_path, "cpu.csv", "end_s,cpu", "1,", "2,"))
