@@ -12,6 +12,7 @@ import shutil
 import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from sojourn.errors import InputError, LabError
 from sojourn.lab.loop_disk import SEARCHED
@@ -26,7 +27,10 @@ QEMU_PACKAGES = {
 UML_PACKAGES = {"uml": "user-mode-linux", "busybox": "busybox-static"}
 WHAT = "lab vm"
 DEPENDENCIES = "modules.dep"
-INTERPRETER = 3  # PT_INTERP, elf(5): a program that needs a dynamic linker
+INTERPRETER, NOTE = 3, 4  # PT_INTERP, elf(5): a program that needs a dynamic linker; PT_NOTE
+# XEN_ELFNOTE_PHYS32_ENTRY, include/xen/interface/elfnote.h of Linux: where a vmlinux is entered that QEMU boots as it is
+PVH_NOTE = struct.pack("<I", 18) + b"Xen\0"
+ELF_HEADER_BYTES, MOST_NOTES_BYTES = 56, 1 << 20
 # Documentation/arch/x86/boot.rst: where the head of a bzImage has its magic number
 BOOT_MAGIC_AT, BOOT_MAGIC, ELF_MAGIC = 0x202, b"HdrS", b"\x7fELF"
 
@@ -85,12 +89,18 @@ def with_kernel(parts: GuestParts, kernel: Path, modules: Path | None = None) ->
         InputError: no kernel of x86, or no folder of modules.
     """
     try:
+        if kernel.exists() and not kernel.is_file():  # a pipe would be waited for
+            raise InputError(str(kernel), "kernel of guests", "no plain file; give the file of a kernel")
         with open(kernel, "rb") as file:
             head = file.read(BOOT_MAGIC_AT + len(BOOT_MAGIC))
     except OSError as error:
         raise InputError(str(kernel), "kernel of guests", f"{error.strerror}; give the file of a kernel") from None
-    if not (head.endswith(BOOT_MAGIC) or head.startswith(ELF_MAGIC)):
-        raise InputError(str(kernel), "kernel of guests", "give a bzImage (vmlinuz) or a vmlinux of x86")
+    if not (head.endswith(BOOT_MAGIC) or (head.startswith(ELF_MAGIC) and has_pvh_entry(kernel))):
+        raise InputError(
+            str(kernel),
+            "kernel of guests",
+            "give a bzImage (vmlinuz), or a vmlinux of x86-64 with a PVH entry (CONFIG_PVH)",
+        )
     if modules is None:
         version = kernel.name.partition("-")[2]
         beside = (kernel.resolve().parent.parent / "lib/modules" / version, Path("/lib/modules") / version)
@@ -125,10 +135,30 @@ def _order(version: str) -> list[int]:
 def is_static(program: Path) -> bool:
     """Whether an ELF program of 64 bits runs without a dynamic linker: it has no PT_INTERP (elf(5))."""
     with open(program, "rb") as file:
-        head = file.read(64)
-        if head[:5] != b"\x7fELF\x02":
-            return False
-        offset, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
-        file.seek(offset)
-        table = file.read(size * count)
-    return all(struct.unpack_from("<I", table, k * size)[0] != INTERPRETER for k in range(count))
+        headers = _program_headers(file)
+    return headers is not None and all(kind != INTERPRETER for kind, _, _ in headers)
+
+
+def has_pvh_entry(kernel: Path) -> bool:
+    """Whether an ELF file of 64 bits has the note by which QEMU finds where a kernel begins."""
+    with open(kernel, "rb") as file:
+        for kind, offset, size in _program_headers(file) or ():
+            if kind == NOTE:
+                file.seek(offset)
+                if PVH_NOTE in file.read(min(size, MOST_NOTES_BYTES)):
+                    return True
+    return False
+
+
+def _program_headers(file: BinaryIO) -> list[tuple[int, int, int]] | None:
+    """(type, offset, size in the file) of each, of an ELF file of 64 bits (elf(5)); None of another file."""
+    head = file.read(64)
+    if head[:5] != b"\x7fELF\x02" or len(head) < 64:
+        return None
+    offset, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
+    file.seek(offset)
+    table = file.read(size * count)
+    if size < ELF_HEADER_BYTES or len(table) < size * count:
+        return None
+    found = (struct.unpack_from("<I4xQ16xQ", table, k * size) for k in range(count))
+    return [(kind, at, length) for kind, at, length in found]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,25 @@ EVERYTHING = GuestParts(
 )  # fmt: skip
 
 
+def _elf(pvh: bool) -> bytes:
+    """One program header of 64 bits, PT_NOTE (elf(5)); its note XEN_ELFNOTE_PHYS32_ENTRY (18) is what `readelf -n vmlinux` shows."""
+    note = struct.pack("<III", 4, 4, 18 if pvh else 1) + b"Xen\0" + bytes(4)
+    head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return head + struct.pack("<IIQQQQQQ", 4, 4, 120, 0, 0, len(note), len(note), 4) + note
+
+
+def test_a_program_or_a_pipe_is_no_kernel(tmp_path: Path) -> None:
+    """QEMU was booted with any ELF file, and the error asked for another kind of guest; a pipe was waited for."""
+    program, pipe = tmp_path / "program", tmp_path / "pipe"
+    program.write_bytes(_elf(pvh=False))
+    os.mkfifo(pipe)
+    for path in (program, Path(sys.executable).resolve()):
+        with pytest.raises(InputError, match="a vmlinux of x86-64 with a PVH entry"):
+            with_kernel(EVERYTHING, path)
+    with pytest.raises(InputError, match="no plain file"):
+        with_kernel(EVERYTHING, pipe)
+
+
 def test_a_kernel_of_ones_own_comes_with_its_modules(tmp_path: Path) -> None:
     """A bzImage has "HdrS" at 0x202 (Documentation/arch/x86/boot.rst), a vmlinux is an ELF file."""
     own, modules = tmp_path / "boot/vmlinuz-6.12-own", tmp_path / "lib/modules/6.12-own"
@@ -29,9 +51,9 @@ def test_a_kernel_of_ones_own_comes_with_its_modules(tmp_path: Path) -> None:
     assert (have.kernel, have.modules) == (own, modules) and have.qemu == EVERYTHING.qemu
     assert str(own) in command(have, "kvm", GuestShape(), Path("/t/image"))
     elsewhere = tmp_path / "vmlinux"
-    elsewhere.write_bytes(b"\x7fELF")
+    elsewhere.write_bytes(_elf(pvh=True))
     assert with_kernel(EVERYTHING, elsewhere, modules).modules == modules
-    with pytest.raises(InputError, match=r"give a bzImage \(vmlinuz\) or a vmlinux"):
+    with pytest.raises(InputError, match=r"give a bzImage \(vmlinuz\), or a vmlinux"):
         with_kernel(EVERYTHING, modules / "modules.dep")
     with pytest.raises(InputError, match="none; No such file or directory; give the file of a kernel"):
         with_kernel(EVERYTHING, tmp_path / "none")
