@@ -171,7 +171,10 @@ def observe_runs(folders: Sequence[Path | str | RunFolder], *, slow_seconds: boo
     taken = [_usable(run) or (scarce and _only_disturbed(run)) for run in read]
     used = [run for run, own in zip(read, taken, strict=True) if own]
     unused = [run for run, own in zip(read, taken, strict=True) if not own]
-    left += [f"{run.name}: {'; '.join(run.reasons) or 'nothing was measured'}" for run in unused]
+    left += [
+        f"{run.name}: {'; '.join([*run.reasons] if run.means else ['no means were measured', *run.reasons])}"
+        for run in unused
+    ]
     beside = [f"{run.name}: {'; '.join(run.reasons)}" for run in used if not _usable(run)]
     if not used:
         raise FitError("; ".join(left[:3]) or "no runs", "runs", "give runs that are valid, or measure again")

@@ -87,8 +87,10 @@ def rate_interval(
 ) -> tuple[float, float, float]:
     """Events per unit of time in [start, end] with their interval by batch means: counts of equally long slices of it. It
     supposes no law of the events (a closed loop's answers are no Poisson process), only that slices are long enough to
-    hardly be correlated. NaN bounds for fewer than two events a slice. `times` (n,)."""
+    hardly be correlated. NaN bounds for fewer than two events a slice; NaN of no time at all. `times` (n,)."""
     length = end - start
+    if not length > 0:
+        return float("nan"), float("nan"), float("nan")
     counts, _ = np.histogram(times, np.linspace(start, end, batches + 1))
     rate = float(counts.sum() / length)
     if counts.sum() < 2 * batches:

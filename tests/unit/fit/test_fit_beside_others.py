@@ -55,3 +55,11 @@ def test_a_study_says_which_runs_that_are_not_valid_its_fit_uses(tmp_path: Path)
     recorded(tmp_path, {20: [OTHERS], 40: [OTHERS, "not stationary: it drifted"], 60: [OTHERS]})
     runs = [RunFolder.open(path) for path in sorted(tmp_path.iterdir())]
     assert ModelFilesTemplate(("service.toml",), tmp_path).used_anyway(runs) == ("rate-20", "rate-60")
+
+
+def test_a_run_without_metrics_is_left_out_for_that(tmp_path: Path) -> None:
+    """The reason that was told was that of a run which is taken beside it: disturbed."""
+    recorded(tmp_path, {20: [OTHERS], 40: [OTHERS], 60: [OTHERS]})
+    (tmp_path / "rate-20/metrics.parquet").unlink()
+    (left,) = sj.fit.observe_runs([tmp_path]).left_out
+    assert left.startswith("rate-20: no means were measured")

@@ -109,3 +109,9 @@ def test_intervals_of_times_and_rates_do_not_go_below_zero() -> None:
     assert low == 0.0 and high > 5.0
     _, low, high = rate_interval(np.linspace(99.0, 99.9, 50), 0.0, 100.0)
     assert low == 0.0 and high > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_window_of_no_length_has_no_rate() -> None:
+    """Of a service that answers nothing, a warning of numpy with a line of our source stood in the terminal."""
+    assert np.isnan(rate_interval(np.array([]), 3.0, 3.0)).all()
