@@ -15,7 +15,8 @@ from sojourn.cli.verbs import VERBS
 HEAD = """# Commands
 
 Every verb with its arguments and options. `sojourn VERB --help` says the same. What commands end with:
-[exit codes](exit-codes.md). Times are written `250ms`, `8s`, `2m`; levels `50,100` or `50..350:50`.
+[exit codes](exit-codes.md). Times are written `250ms`, `8s`, `2m`, and a number
+without a unit is in seconds: `8` is `8s`. Levels are written `50,100` or `50..350:50`.
 
 - **Completion**: `sojourn --install-completion` sets it up for bash, zsh, fish or PowerShell. `--show-completion` only prints the
   script.

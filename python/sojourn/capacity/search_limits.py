@@ -31,7 +31,7 @@ class SearchLimits:
         least = self.required_rate_per_s
         for value, place, ok, remedy in (
             (self.max_runs, "--max-runs", 3 <= self.max_runs <= 100, "give 3 to 100"),
-            (self.within_s, "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
+            (f"{self.within_s:g} s", "--within", 20 <= self.within_s <= 86400, "give 20s to 24h"),
             (self.level, "--level", 0 < self.level < 1, "give a number between 0 and 1, like 0.9"),
             (
                 self.max_rate_per_s,

@@ -81,7 +81,9 @@ class LoadOptions:
     examples: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[tuple[str, ...]] = ()
 
-    duration_s: float = option(10.0, "length of the run, e.g. 10s, 2m", "--for", read=duration_s, shown="10s")
+    duration_s: float = option(
+        10.0, "length of the run, e.g. 10s, 2m; without a unit: seconds", "--for", read=duration_s, shown="10s"
+    )
     seed: int = option(1, "repeats the schedule (default: a new seed each time)", "--seed", int)
     timeout_s: float = option(
         10.0, "a request fails this long after its scheduled time", "--timeout", read=finite_s, shown="10s"

@@ -121,3 +121,8 @@ def test_the_time_that_is_up_is_said_with_what_is_known(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "--within" in found.stop_reason
     assert len(found.runs) < 8
+
+
+def test_a_time_limit_that_was_meant_in_minutes_is_told_with_its_unit() -> None:
+    with pytest.raises(InputError, match=r"--within: 3 s; give 20s to 24h"):
+        SearchLimits(within_s=3.0)
