@@ -3,7 +3,7 @@
 //! Nodes are stations 0 … K-1 and K, outside: where open classes come from and go to, and closed ones think.
 
 use serde::{Deserialize, Serialize};
-use sojourn_dist::{ArrivalProcess, Distribution};
+use sojourn_dist::{ArrivalProcess, Distribution, Stream};
 
 /// A whole simulation. `service` is K×C (a row a station, a column a class).
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -34,6 +34,13 @@ pub struct Config {
     pub requests: usize,
     #[serde(default)]
     pub engine: Engine,
+}
+
+impl Config {
+    /// The stream of one source: its name says what it is for, at which station and class, and which replication.
+    pub fn stream(&self, what: &str, station: &str, class: &str) -> Stream {
+        Stream::new(self.seed, &format!("{what}/{station}/{class}/{}", self.replication))
+    }
 }
 
 /// Which engine runs: by itself the recursion where it can, or the one named.

@@ -1,7 +1,7 @@
 //! Servers that come and go: schedules, breakdowns and repairs.
 
 use super::config::Config;
-use super::sources::{self, VariateGenerator};
+use super::sources::VariateGenerator;
 use sojourn_dist::Sampler;
 
 /// What changes at a station, and when the same source changes something next.
@@ -41,7 +41,7 @@ impl Control {
             let Some(breakdowns) = &s.breakdowns else { continue };
             for server in 0..s.servers {
                 let source = |what, distribution| {
-                    let stream = sources::stream(config, what, &s.name, &server.to_string());
+                    let stream = config.stream(what, &s.name, &server.to_string());
                     Box::new(VariateGenerator::new(Sampler::new(distribution), stream))
                 };
                 controls.push(Control::Server {

@@ -47,7 +47,7 @@ impl Routes {
         }
         let stream = |i: usize| {
             let node = config.stations.get(i / classes).map_or("", |s| &s.name);
-            super::sources::stream(config, "route", node, &config.classes[i % classes].name)
+            config.stream("route", node, &config.classes[i % classes].name)
         };
         let only = rows.iter().map(Route::only).collect();
         Routes { classes, only, rows, streams: (0..nodes * classes).map(stream).collect() }

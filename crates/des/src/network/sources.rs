@@ -127,15 +127,10 @@ pub fn slots(
 pub fn thinks(config: &Config) -> Vec<Option<Think>> {
     let think = |class: &Class| {
         let sampler = Sampler::new(class.think.as_ref()?);
-        let source = VariateGenerator::new(sampler, stream(config, "think", "", &class.name));
+        let source = VariateGenerator::new(sampler, config.stream("think", "", &class.name));
         Some(Think { source, thinking: Heap::default() })
     };
     config.classes.iter().map(think).collect()
-}
-
-/// The stream of one source: its name says what it is for, at which station and class, and which replication.
-pub fn stream(config: &Config, what: &str, station: &str, class: &str) -> Stream {
-    Stream::new(config.seed, &format!("{what}/{station}/{class}/{}", config.replication))
 }
 
 /// Service times, K×C; 0 where a class has none, which never comes there.
@@ -147,13 +142,13 @@ pub fn services(config: &Config) -> Vec<VariateGenerator> {
 pub fn services_at(config: &Config, k: usize) -> Vec<VariateGenerator> {
     let source = |(class, distribution): (&Class, &Option<Distribution>)| {
         let sampler = distribution.as_ref().map_or(Sampler::Constant(0.0), Sampler::new);
-        VariateGenerator::new(sampler, stream(config, "service", &config.stations[k].name, &class.name))
+        VariateGenerator::new(sampler, config.stream("service", &config.stations[k].name, &class.name))
     };
     config.classes.iter().zip(&config.service[k]).map(source).collect()
 }
 
 /// Arrivals from outside, by class.
 pub fn arrivals(config: &Config) -> Vec<Option<ArrivalTimes>> {
-    let times = |c: &Class| Some(c.arrivals.as_ref()?.times(stream(config, "arrivals", "", &c.name)));
+    let times = |c: &Class| Some(c.arrivals.as_ref()?.times(config.stream("arrivals", "", &c.name)));
     config.classes.iter().map(times).collect()
 }

@@ -127,7 +127,7 @@ impl Station {
             clock: Clock { speeds: config.rates.iter().map(|r| r / first).collect(), ..Clock::default() },
             branches: vec![0.0; config.branches as usize],
             flows: flows.collect(),
-            pick: sources::stream(network, "pick", &config.name, ""),
+            pick: network.stream("pick", &config.name, ""),
         };
         // Sharing has no line; a load-dependent line serves its first only.
         let everybody = match station.way {
