@@ -56,7 +56,8 @@ def test_an_objective_without_an_upper_limit(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"runs": 2}, {"within_s": 5}, {"precision": 0}, {"precision": 0.041}, {"level": 1}, {"max_rate_per_s": 0}]
+    "wrong",
+    [{"max_runs": 2}, {"within_s": 5}, {"precision": 0}, {"precision": 0.041}, {"level": 1}, {"max_rate_per_s": 0}],
 )
 def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):

@@ -73,9 +73,9 @@ def test_a_disk_is_attached_by_a_command(tmp_path: Path) -> None:
 
 
 def test_a_kernel_of_ones_own_is_that_of_both_guests(tmp_path: Path) -> None:
-    (tmp_path / "vmlinux").write_bytes(b"\x7fELF")
-    have = guest_kernel.parts_of(StorageGuestsOptions(kernel="vmlinux"), tmp_path)
-    assert (have.kernel, have.modules) == (tmp_path / "vmlinux", None)
+    (tmp_path / "vmlinuz").write_bytes(bytes(0x202) + b"HdrS" + bytes(8))  # of a bzImage (test_guest_kernel.py)
+    have = guest_kernel.parts_of(StorageGuestsOptions(kernel="vmlinuz"), tmp_path)
+    assert (have.kernel, have.modules) == (tmp_path / "vmlinuz", None)
     with pytest.raises(InputError, match=r"\[system\] modules: lib; set kernel, too"):
         guest_kernel.parts_of(StorageGuestsOptions(modules="lib"), tmp_path)
 

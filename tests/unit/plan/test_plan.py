@@ -176,7 +176,7 @@ def test_loads(tmp_path: Path) -> None:
     ({"objective": "utilisation{station=cpuu} < 0.5"}, "did you mean cpu"), ({"vary": {"cores": []}}, "vary"),
     ({"vary": {"coress": [1]}}, "did you mean cores"), ({"vary": {"stations.cpuu.servers": [1]}}, "cpu"),
     ({"vary": {"cores": [0]}}, "servers"), ({"vary": {"cores": range(200_000)}}, "at most"), ({"level": 2}, "level"),
-    ({"price": -1}, "price"), ({"cost": "nics"}, "nics"),
+    ({"miss_price": -1}, "price"), ({"cost": "nics"}, "nics"),
 ])  # fmt: skip
 def test_what_is_asked_wrongly_is_refused(given: dict[str, Any], words: str) -> None:
     usual: dict[str, Any] = {"vary": {"cores": [1, 2]}, "objective": "mean < 50ms", "cost": "cores"}
