@@ -66,7 +66,7 @@ AGAIN := $(PY) -m pytest --last-failed --last-failed-no-failures none --maxfail 
 # They speak to Python and have no tests in Rust (tools/tidy.py): pyo3 is compiled once less.
 OF_PYTHON := sojourn-py sojourn-cases-py sojourn-worker
 # More workers than cores: a third of the time of the tests is waiting, for a service or a limit of time.
-test: build ## all tests that others may run beside (fourteen minutes on 2 cores)
+test: build ## all tests that others may run beside (14 to 43 minutes on 2 cores, by their speed)
 	cargo test --workspace --tests --locked --quiet $(OF_PYTHON:%=--exclude %)
 	$(PY) -m pytest -m "not alone" -n 5 --dist worksteal || $(AGAIN) -m "not alone"
 

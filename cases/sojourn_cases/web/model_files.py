@@ -109,7 +109,7 @@ def _fitted(
         raise _no_run()
     closed = [run for run in runs if "users" in run.manifest["factors"]] if "saved" in unknown else []
     seen, client_s = with_saturation(observe_runs(loaded), closed), overheads(runs).client_s
-    if not any(("", "saturation_rate") in run.means for run in seen.runs):  # without it, `saved` would tell any
+    if not any(("", "saturation_rate") in run.means for run in seen.runs):  # without it, any `saved` would do
         unknown = tuple(name for name in unknown if name != "saved")
     models = {name: replace(fit_for(model_file(name), seen, client_s, unknown), where=where) for name in variants}
     chosen = fit_rivals(seen, models, seed=seed, prior=believed(variants))
