@@ -1,4 +1,5 @@
-"""How long a slider of the workbench takes until its curve is drawn, in headless Chromium; of another checkout in turn.
+"""How long a slider of the workbench takes until its curve is drawn, and its first page until all rows of 500 runs are, in headless
+Chromium; of another checkout in turn.
 
     python benches/workbench/sliders.py [--moves 30] [--beside FOLDER] [--out FOLDER]
 
@@ -22,15 +23,22 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT)]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/unit"), str(ROOT)]
 
 from screens import ARGS, recorded  # noqa: E402
+from ui_folder import run_folder  # noqa: E402
 
 from benches.record import describe  # noqa: E402
 from sojourn.cli.app import command_line  # noqa: E402
 
 EXAMPLES = ("counter", "site", "shop")
 BLOCK = 5  # moves in turn
+RUNS = 500
+ALL_ROWS = """new MutationObserver((_, watch) => {
+  if (document.querySelectorAll("section.series tbody tr").length < %d) return;
+  watch.disconnect();
+  requestAnimationFrame(() => setTimeout(() => { window.painted_ms = performance.now(); }));
+}).observe(document, {childList: true, subtree: true});"""
 MOVE = """([path, share]) => new Promise((done, failed) => {
   const slider = document.querySelector(`[data-path="${path}"]`), figures = document.querySelector(".figures");
   const before = figures.dataset.settled, late = setTimeout(() => failed(new Error("no answer within 20 s")), 20000);
@@ -58,6 +66,15 @@ def main() -> None:
         )
         urls = {name: served(stack, folder, code) for name, code in codes.items()}
         rows = [row for model in (*EXAMPLES, "fitted") for row in measured(browser, urls, model, given.moves)]
+        many = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for k in range(RUNS):
+            run_folder(many / "many" / f"run-{k}", 1.0 + k / 10)
+        urls = {name: served(stack, many, code) for name, code in codes.items()}
+        rows += [
+            {"model": f"{RUNS} runs", "slider": "first page", "code": name, "ms": painted_ms(browser, url)}
+            for _ in range(BLOCK)
+            for name, url in urls.items()
+        ]
     print(summary(rows))
     if given.out:
         describe(given.out, {"load": lambda: " ".join(f"{x:.1f}" for x in os.getloadavg())})
@@ -108,6 +125,17 @@ def measured(browser: Any, urls: dict[str, str], model: str, moves: int) -> list
     for page in pages.values():
         page.close()
     return rows
+
+
+def painted_ms(browser: Any, url: str) -> float:
+    """The frame after the one in which all rows are there, from the moment when the page was asked for."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.add_init_script(ALL_ROWS % RUNS)
+    page.goto(url)
+    page.wait_for_function("() => window.painted_ms > 0")
+    took = page.evaluate("() => window.painted_ms")
+    page.close()
+    return round(took, 1)
 
 
 def rested(page: Any) -> None:

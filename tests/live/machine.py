@@ -144,7 +144,7 @@ class Command:
     def _mine(self, path: Path) -> str:
         try:
             if self.mark.encode() in (path / "environ").read_bytes().split(b"\0"):
-                return (path / "cmdline").read_text().replace("\0", " ")
+                return command_words(path)
         except OSError:
             pass  # it ended meanwhile, or is not ours to read
         return ""
@@ -164,7 +164,15 @@ class Command:
         return [path for path in made_by_labs() if not of_another(Path(path), self.process.pid)]
 
 
-def wait_for(seen: Callable[[], object], most_s: float = 30.0) -> None:
+def command_words(process: Path) -> str:
+    """The command line of a process, a folder of /proc; nothing where it has ended. Another test's need not be UTF-8."""
+    try:
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def wait_for(seen: Callable[[], object], most_s: float = 120.0) -> None:
     """Waits until something is seen; a machine that runs other tests beside this one may take long."""
     deadline = time.monotonic() + most_s
     while not seen():

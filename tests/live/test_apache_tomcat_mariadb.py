@@ -6,12 +6,11 @@ import os
 import re
 import urllib.error
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
-from machine import folders_of_this_process
+from machine import command_words, folders_of_this_process
 
 from sojourn.lab.backends import environment
 from sojourn.lab.process_tree import children
@@ -37,7 +36,9 @@ def test_a_run_counts_the_same_in_all_tiers_and_leaves_nothing(tmp_path: Path, m
     with environment("loopback") as place, system.open(place) as session:
         folder = session.run(Point("counts", system.settled(asked, "counts")), tmp_path / "counts", 1)
     assert not any(folders_of_this_process(one.PREFIX) for one in (apache, tomcat, mariadb_cluster))
-    assert not [name for name in map(command, children(os.getpid())) if re.search("apache2|java|mariadbd", name)]
+    assert not [
+        pid for pid in children(os.getpid()) if re.search("apache2|java|mariadbd", command_words(Path(f"/proc/{pid}")))
+    ]
     service, sent = folder.manifest["service"], folder.manifest["generator"]["sent"]
     assert "died" not in service and sent > 100
     assert service["apache"]["requests"] == sent == sum(one["completions"] for one in service["tomcat"])
@@ -78,12 +79,6 @@ def pages_as_ours(url: str) -> None:
         with pytest.raises(urllib.error.HTTPError) as refused:
             get(url + target)
         assert refused.value.code == 404 and what in refused.value.read().decode()
-
-
-def command(pid: int) -> str:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    return ""
 
 
 def get(url: str) -> str:

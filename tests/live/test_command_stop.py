@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from machine import OWN, heed_signals, made_by_labs, of_another
+from machine import OWN, heed_signals, made_by_labs, of_another, wait_for
 from test_command_system import port, services
 
 from sojourn.lab import cleanup_registry
@@ -37,14 +37,13 @@ def running(tmp_path: Path, port: int, own_registries: Path) -> Iterator[subproc
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, preexec_fn=heed_signals)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("*/requests.rec")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    assert len(services(port)) >= 2
-    yield process
-    process.kill()
-    process.wait()
+    try:
+        wait_for(lambda: list(tmp_path.glob("*/requests.rec")) or process.poll() is not None)
+        assert process.poll() is None and len(services(port)) >= 2
+        yield process
+    finally:
+        process.kill()
+        process.wait()
     assert [path for path in made_by_labs() if not of_another(Path(path), process.pid)] == []
     assert services(port) == []
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machine import made_here
+from machine import command_words, made_here
 
 from sojourn.errors import Busy, InputError, ServiceError
 from sojourn.runs.run_folder import RunFolder
@@ -51,15 +51,12 @@ def least_demand_s(folder: RunFolder, work_s: float) -> float:
 def services(port: int) -> list[str]:
     """Command lines of services of this test that still run."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
+    for process in Path("/proc").glob("[0-9]*"):
+        line = command_words(process)
         if (
             SHOP in line
             and f" --port {port} " in line
-            and str(path.parent.name) != str(os.getpid())
+            and process.name != str(os.getpid())
             and "sojourn.cli" not in line
         ):
             found.append(line)

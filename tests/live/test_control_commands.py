@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from controlled import lines, until_told
-from machine import wait_for
+from machine import command_words, wait_for
 from services import resizable_pool as service
 
 from sojourn.live_service.command_settings import CommandSettings
@@ -177,11 +177,4 @@ def test_nothing_is_left(own: ResizableService) -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     key = CommandSettings(ServiceFile(own.file)).key()
-    wait_for(lambda: not [file for file in Path("/proc").glob("[0-9]*/cmdline") if key in _words(file)])
-
-
-def _words(file: Path) -> str:
-    try:
-        return file.read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
+    wait_for(lambda: not [one for one in Path("/proc").glob("[0-9]*") if key in command_words(one)])

@@ -66,8 +66,12 @@ def test_from_a_file_to_a_report(tmp_path: Path) -> None:
     choices = json.loads((tmp_path / "out/choices.json").read_text())
     assert [c["model"] for c in choices] == ["usl"]
     page = result.report.read_text()
-    for heading in ("The best by each model", "Completions of the service", "clients: throughput", "Limits", "Laws"):
+    for heading in ("The best by each model", "Completions of the service", "Limits", "Laws"):
         assert heading in page
+    drawn = any(
+        run.manifest["valid"] for run in result.findings.of("clients")
+    )  # a busy machine may disturb all of them
+    assert ("clients: throughput" in page) == drawn
     for run in result.findings.runs:
         ask(run)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from machine import Command, made_here
+from machine import Command, command_words, made_here
 
 from sojourn.lab.backends import environment
 from sojourn.lab.counted_groups import CountedGroups
@@ -118,7 +118,7 @@ def test_a_tier_that_dies_is_named(session: BulletinSession, tier: str, line: st
     def kill() -> None:
         wait_until((session.system.base_folder / name / "requests.rec").exists, 60.0)
         time.sleep(0.3)  # the load has begun
-        lines = {pid: Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in children(os.getpid())}
+        lines = {pid: command_words(Path(f"/proc/{pid}")) for pid in children(os.getpid())}
         os.kill(min(pid for pid, text in lines.items() if line in text), signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
