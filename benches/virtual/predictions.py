@@ -1,6 +1,6 @@
 """The models of the web case fitted to virtual runs, and what they predict of more NICs and more cores beside what these then do.
 
-    python benches/virtual/predictions.py hosts|laws [--seeds 20] [--first 28601] [--seconds 60] [--workers 2] [--out FILE]
+    python benches/virtual/predictions.py hosts|laws [--seeds 20] [--first 28601] [--seconds 60] [--unknown handoff_s page_scv] [--out FILE]
 
 Each seed draws a host: 2 to 8 cores, one NIC, demands, laws of service, and a delay between cores. It is measured with one NIC at six
 loads, fitted, and then run with more NICs and with twice the cores, at loads up to 80 % of its saturation. `hosts`: event-driven, truth
@@ -101,10 +101,16 @@ def of_laws(seed: int, seconds: float) -> tuple[str, FitRuns, dict[Size, FitRuns
     return host.variant, training, {s: host.runs(s, BLIND) for s in sizes[1:]}, {s: host.saturation(s) for s in sizes}
 
 
-def errors_of(kind: str, seed: int, seconds: float, models: tuple[str, ...] = VARIANTS) -> list[Row]:
+def errors_of(
+    kind: str, seed: int, seconds: float, models: tuple[str, ...] = VARIANTS, unknown: tuple[str, ...] = ()
+) -> list[Row]:
     truth, training, blind, limits = (of_hosts if kind == "hosts" else of_laws)(seed, seconds)
     begun = time.process_time()
-    found = fit_rivals(training, {name: fit_for(model_file(name), training) for name in models}, prior=believed(models))
+    found = fit_rivals(
+        training,
+        {name: fit_for(model_file(name), training, unknown=unknown) for name in models},
+        prior=believed(models),
+    )
     head = {"seed": seed, "truth": truth, "fit_cpu_s": time.process_time() - begun}
     ((own, _),) = [(size, limit) for size, limit in limits.items() if size not in blind]
     parts = [("training", own, training), *((_part(own, size), size, runs) for size, runs in blind.items())]
@@ -159,7 +165,8 @@ def summary(rows: list[Row]) -> list[Row]:
     return (
         both.group_by(keys)
         .agg(
-            median_error=pl.col("error").abs().median(), worst=pl.col("error").abs().max(), inside=pl.col("inside").sum(),
+            median_error=pl.col("error").abs().median(), median_signed_error=pl.col("error").median(),
+            worst=pl.col("error").abs().max(), inside=pl.col("inside").sum(),
             of=pl.col("inside").count(), median_half_width=pl.col("half").median(), median_fit_cpu_s=pl.col("fit_cpu_s").median(),
         )
         .sort(keys)
@@ -172,6 +179,7 @@ def printed(found: list[Row]) -> None:
         inside = f"{row['inside']:4d} of {row['of']:4d}" if row["of"] else " " * 12
         print(
             f"{row['truth']:10} {row['model']:9} {row['part']:10} {row['metric'] or '':21} {row['median_error'] or 0:7.2%} "
+            f"signed {row['median_signed_error'] or 0:+7.2%} "
             f"worst {row['worst'] or 0:8.1%} inside {inside} half {row['median_half_width'] or 0:6.1%}"
         )
 
@@ -183,18 +191,22 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=28601)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--models", nargs="*", default=list(VARIANTS))
+    parser.add_argument("--unknown", nargs="*", default=[], help="what else is found, as in a study of guests")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
         seeds = range(given.first, given.first + given.seeds)
-        jobs = [pool.submit(errors_of, given.kind, seed, given.seconds, tuple(given.models)) for seed in seeds]
+        jobs = [
+            pool.submit(errors_of, given.kind, seed, given.seconds, tuple(given.models), tuple(given.unknown))
+            for seed in seeds
+        ]
         rows = [row for job in jobs for row in job.result()]
     found = summary(rows)
     printed(found)
     if given.out is not None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
-        about = {name: getattr(given, name) for name in ("kind", "seeds", "first", "seconds")}
+        about = {name: getattr(given, name) for name in ("kind", "seeds", "first", "seconds", "unknown")}
         given.out.write_text(json.dumps({**about, "rows": found}, indent=1) + "\n")
 
 

@@ -21,6 +21,7 @@ from scipy.special import chdtri
 
 from sojourn.errors import FitError, InputError
 from sojourn.fit import errors_within_runs, nonlinear_least_squares, short_run_variance
+from sojourn.fit.bounded_least_squares import nearest_within
 from sojourn.fit.estimate_spread import EstimateSpread
 from sojourn.fit.fit_problem import FitProblem
 from sojourn.fit.fit_runs import FitRuns, observe_runs
@@ -29,7 +30,6 @@ from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.left_out_variance import foretold
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
-from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.observed_time import until_s
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.fit.run_clusters import RunClusters
@@ -160,8 +160,8 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         check_dependent_times(network)
     off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
     ends = partial(intervals, data, x, jacobian, spread.sizes, spread.degrees, off, level)
-    wide = _widened(found, x, spread.degrees, data.scale, rng)
-    values = data.scale.outward(np.clip(wide + off, data.scale.low, data.scale.high))
+    wide = _widened(found, x, spread.degrees, rng) + off
+    values = data.scale.outward(nearest_within(wide, data.weight[:, None] * jacobian, data.scale.low, data.scale.high))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
     noise, noise_degrees, noise_growth = data.noise(x, sensitivity)
@@ -181,8 +181,9 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     return FitToRank(fitted, ends, lambda: drawn_growth(error_growth(data, x, jacobian, sensitivity), draws, seed))
 
 
-def _widened(found: Array, x: Array, degrees: Array, scale: ParameterScale, rng: np.random.Generator) -> Array:
-    """Draws about `x` as wide as Student's t: their spread was estimated from few runs, with these degrees of freedom an unknown."""
+def _widened(found: Array, x: Array, degrees: Array, rng: np.random.Generator) -> Array:
+    """Draws about `x` as wide as Student's t: their spread was estimated from few runs, with these degrees of freedom an unknown. They
+    may lie beyond bounds."""
     at = rng.permutation((np.arange(len(found)) + 0.5) / len(found))[:, None]
     by = np.sqrt(degrees / chdtri(degrees, at))
-    return np.clip(x + np.clip(by * (found - x), -FURTHEST, FURTHEST), scale.low, scale.high)
+    return np.asarray(x + np.clip(by * (found - x), -FURTHEST, FURTHEST))

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
+from sojourn.fit.bounded_least_squares import bounded_steps
 from sojourn.fit.searches_in_step import in_step
 from sojourn.model.unknown_parameters import Unknown
 
 Array = NDArray[np.float64]
 Predicted = Callable[[Array], Array]  # values B x p → logarithms of what is measured, B x n
-STEP, ROUNDS = 1e-4, 6
+STEP, ROUNDS, LONGEST = 1e-4, 6, 1.0  # LONGEST: of a step of an unknown
 SHORTER, WORSE = 0.25, 1e-6  # a step that makes it worse, by so much, is taken back and shortened
 FAR = 69.0  # a search that goes beyond 1e30 or 1e-30 has nothing to find there, and a model takes no such numbers
 NONE = 1e-18  # of the unit: 0, which a model can have, and not a number that is too small for one
@@ -109,11 +110,7 @@ def refitted(
     """B data sets (`measured` B x n, `weight` n or B x n) fitted in step from `x`, with the slopes there: B x p."""
     weights = np.broadcast_to(weight, measured.shape)
     found = np.broadcast_to(x, (len(measured), len(x))).copy()
-    inverse = (
-        np.linalg.pinv(weight[:, None] * jacobian)
-        if weight.ndim == 1
-        else np.linalg.pinv(weights[:, :, None] * jacobian)
-    )
+    slopes = weight[..., None] * jacobian
     cost, last = np.full(len(measured), np.inf), found.copy()  # of the best point of each so far
     steps = np.zeros_like(found)
     close = np.zeros(len(x))
@@ -128,8 +125,9 @@ def refitted(
         gap, worse = gaps(todo)
         better = todo[~worse]
         cost[better], last[better] = (gap[~worse] ** 2).sum(axis=1), found[better]
-        full = gap @ inverse.T if weight.ndim == 1 else np.einsum("bpn,bn->bp", inverse[todo], gap)
-        steps[todo] = np.where(worse[:, None], steps[todo] * SHORTER, np.clip(full, -1.0, 1.0))
+        low, high = (np.clip(bound - last[todo], -LONGEST, LONGEST) for bound in (scale.low, scale.high))
+        full = bounded_steps(slopes if slopes.ndim == 2 else slopes[todo], gap, low, high)
+        steps[todo] = np.where(worse[:, None], steps[todo] * SHORTER, full)
         found[todo] = np.clip(last[todo] + steps[todo], scale.low, scale.high)
         close = np.maximum(close, NEAR * np.abs(found - x).mean(axis=0))
         todo = todo[(np.abs(steps[todo]) > close).any(axis=1)]
