@@ -65,6 +65,9 @@ SOURCES = (
     PredictionSet("the same with three new seeds on another, slower machine, with times that may fall with the rate, 27 November",
            tuple(f"web-vm/2026-11-27-saved/seed-{n}/validation.csv" for n in (21, 22, 23)), "averaged", WEB,
            "web in a guest, slower machine", present=True),
+    PredictionSet("the same with three more seeds on that machine, by draws that are held at bounds, 28 November",
+           tuple(f"web-vm/2026-11-28/seed-{n}/validation.csv" for n in (31, 32, 33)), "averaged", WEB,
+           "web in a guest, present fit", present=True),
     PredictionSet("sixteen small services from four moderate rates, 26 and 27 November, by `fit --model auto`",
            FROM_MODERATE_RATES, "auto", WEB, "16 services, auto, earlier fits", fits="service",
            measured_first=FIRST),
@@ -72,10 +75,10 @@ SOURCES = (
            FROM_MODERATE_RATES, "own", WEB, "16 services, own, earlier fits", fits="service",
            measured_first=FIRST),
     PredictionSet("nine of these services on new runs, 27 November, by `fit --model auto`",
-           ("services/2026-11-27-others-after/raw.csv",), "auto", WEB, "9 services, auto, present fit",
+           ("services/2026-11-27-others-after/raw.csv",), "auto", WEB, "9 services, auto, later fit",
            fits="service", present=True, measured_first=FIRST),
     PredictionSet("the same measured values, by models written for each service before",
-           ("services/2026-11-27-others-after/raw.csv",), "own", WEB, "9 services, own, present fit",
+           ("services/2026-11-27-others-after/raw.csv",), "own", WEB, "9 services, own, later fit",
            fits="service", present=True, measured_first=FIRST),
 )  # fmt: skip
 

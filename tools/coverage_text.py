@@ -12,7 +12,8 @@ import polars as pl
 from capacity_counts import CapacityCoverage
 from coverage_counts import BENCHES, Coverage, all_rows, clustered, differ, headline, wilson
 
-SINCE = "27 November, 05:20"
+SINCE, NEWEST = "27 November, 05:20", "28 November, 00:57"
+BY_NEWEST = "web in a guest, present fit"
 CAPACITY_SINCE = "27 November, 16:15"
 CAPACITY_LIVE = "07:07 of that day"
 WIDTH = 185  # of a line
@@ -131,12 +132,15 @@ def present(sets: Sequence[Coverage]) -> str:
     }
     warned = [name.split("/")[-2].replace("-", " ") for name, why in whys.items() if "do not extrapolate" in why]
     inside, count = total(own)
+    newest_inside, newest = total([one for one in own if one.source.short == BY_NEWEST])
     return wrapped(
         f"Since {SINCE}, the fit made {count} of these predictions, and {inside} values lie inside. But these are "
-        f"predictions of only {distinct} different measured values of {services + len(guests)} systems ({distinct + before} values with the saturation "
+        f"predictions of only {distinct} different measured values of {services + 1} systems ({distinct + before} values with the saturation "
         f"rates that were measured first). Earlier runs of {services} of these systems had taught the newest rule "
         "([0047](../decisions/0047-slow-seconds-and-falling-demand.md)), and `auto` tries more models since 10:35 of that day "
-        "([0049](../decisions/0049-when-the-cpu-limits.md)). The other system is a web service in a virtual machine, with three seeds. For "
+        f"([0049](../decisions/0049-when-the-cpu-limits.md)). Since {NEWEST}, draws are held at the bounds of the unknowns "
+        f"([0053](../decisions/0053-draws-at-a-bound.md)): {newest} of these predictions are later, and {newest_inside} of them lie inside. "
+        f"The other system is a web service in a virtual machine, with {len(whys)} seeds on two machines. For "
         f"{' and '.join(warned)}, `fit` had said \"none of 3 models fits, do not extrapolate\"; their values are counted as all others. Two earlier runs of this "
         "service are not in the table, because their values were not kept. In these runs, 4 of 8 values lie inside, by a version whose errors were "
         "[mended](../../benches/web-vm/README.md) afterwards.",

@@ -48,6 +48,7 @@ SomeFit = TypeVar("SomeFit", bound=FittedModelData)
 PAGE_SCV = 0.5  # where a fit begins
 UNKNOWN = ("handoff_s", "page_scv", "saved")
 MOST_SAVED = 1.0  # as of any service (`sojourn.fit.candidate_models`)
+NOT_SAVED = "saved is left out: no valid run told the saturation rate, which it needs (give `vary.share` in a section of the fit)"
 LEAST_BUSY = 0.005  # cores in soft interrupts, below which a fit reads none (`fit/run_measurements.py`)
 
 
@@ -109,14 +110,16 @@ def _fitted(
         raise _no_run()
     closed = [run for run in runs if "users" in run.manifest["factors"]] if "saved" in unknown else []
     seen, client_s = with_saturation(observe_runs(loaded), closed), overheads(runs).client_s
-    if not any(("", "saturation_rate") in run.means for run in seen.runs):  # without it, any `saved` would do
+    lacking = "saved" in unknown and not any(("", "saturation_rate") in run.means for run in seen.runs)
+    if lacking:  # any `saved` would do
         unknown = tuple(name for name in unknown if name != "saved")
     models = {name: replace(fit_for(model_file(name), seen, client_s, unknown), where=where) for name in variants}
     chosen = fit_rivals(seen, models, seed=seed, prior=believed(variants))
     fits = dict(chosen.fits)
     if MMM not in fits:
         fits |= fit_rivals(seen, {MMM: replace(model_file(MMM), where=where)}, seed=seed).fits
-    known = replace(chosen, best=known_of_nics(chosen.best))
+    why = "\n".join([chosen.why, NOT_SAVED] if lacking else [chosen.why])
+    known = replace(chosen, best=known_of_nics(chosen.best), why=why)
     return known, {name: known_of_nics(fitted) for name, fitted in fits.items()}
 
 

@@ -25,6 +25,7 @@ from sojourn.runs.run_folder import RunFolder
 from sojourn.study.file_schema import FitSection
 from sojourn.study.named_objects import named
 from sojourn.study.study_file import at
+from sojourn.study.study_points import SATURATION
 from sojourn.table import Metrics
 
 FILES = "model files"  # of different runs, together
@@ -166,7 +167,8 @@ class ComparedTemplate(FitTemplate):
     other: FitTemplate
 
     def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
-        found, beside = self.own.fit(runs, seed, options), self.other.fit(runs, seed, {})
+        found = self.own.fit(runs, seed, options)
+        beside = self.other.fit([run for run in runs if run.manifest.get("section") != SATURATION], seed, {})
         return replace(found, fitted={**beside.fitted, **found.fitted})
 
     def read(self, path: Path) -> FittedProtocol:
@@ -177,6 +179,9 @@ class ComparedTemplate(FitTemplate):
 
     def conditions(self, folder: RunFolder) -> Mapping[str, float]:
         return {**self.other.conditions(folder), **self.own.conditions(folder)}
+
+    def takes_saturation(self, options: Mapping[str, Any]) -> bool:
+        return self.own.takes_saturation(options)
 
     def used_anyway(self, runs: list[RunFolder]) -> tuple[str, ...]:
         return self.own.used_anyway(runs)

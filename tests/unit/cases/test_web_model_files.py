@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,19 @@ from sojourn.fit import FitRuns, with_saturation
 from sojourn.fit.fit_runs import FitRun
 from sojourn.model.unknown_parameters import unknowns
 from sojourn.runs.run_folder import RunFolder
+from sojourn.study.fit_templates import ComparedTemplate, RivalModels
 from sojourn.study.system import Point
 from sojourn.table import Metrics
 from sojourn_cases.web.fitted_web import parameters
-from sojourn_cases.web.model_files import NAMES, TEMPLATE, UNKNOWN, fit_for, known_of_nics, model_file
+from sojourn_cases.web.model_files import (
+    NAMES,
+    TEMPLATE,
+    UNKNOWN,
+    WebModelsTemplate,
+    fit_for,
+    known_of_nics,
+    model_file,
+)
 from sojourn_cases.web.web_shop_simulated import WebVirtualOptions, WebVirtualSystem
 
 INTERRUPT_S, PAGE_S = 5e-4, 3e-3
@@ -156,6 +167,32 @@ def test_times_that_fall_with_the_load_need_the_saturation_rate(tmp_path: Path) 
     rate = fitted.predict({"cores": 1, "nics": 1, "rate_per_s": 300.0}, 0.9)
     assert rate.value("saturation_rate") == pytest.approx(1 / page_s, rel=0.02)
     assert TEMPLATE.takes_saturation({"unknown": ["saved"]}) and not TEMPLATE.takes_saturation({})
+
+
+def test_saved_is_left_out_without_the_saturation_rate_and_that_is_told(runs: list[RunFolder]) -> None:
+    found = TEMPLATE.fit(runs, 1, {"unknown": ["saved"], "variants": ["priority"]})
+    assert "saved" not in found.fitted["priority"].estimates
+    assert any(line.startswith("saved is left out: no valid run told the saturation rate") for line in found.notes)
+
+
+def test_models_beside_others_get_no_closed_loops(runs: list[RunFolder], tmp_path: Path) -> None:
+    """Their own models ask for them (`saved`); M/M/m beside them does not, and would take them for one more load."""
+    closed = RunFolder.create(tmp_path / "full", {**runs[0].manifest, "section": "saturation", "configuration": "full"})
+    seen: dict[str, list[str]] = {}
+
+    class Seeing(WebModelsTemplate):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def fit(self, runs: list[RunFolder], seed: int, options: Mapping[str, Any]) -> RivalModels:
+            seen[self.name] = [run.path.name for run in runs]
+            return RivalModels({self.name: None}, self.name, "", ())  # type: ignore[dict-item]
+
+    both = ComparedTemplate(Seeing("own"), Seeing("other"))
+    assert both.takes_saturation({"unknown": ["saved"]}) and not both.takes_saturation({})
+    both.fit([*runs[:2], closed], 1, {"unknown": ["saved"]})
+    names = [run.path.name for run in runs[:2]]
+    assert seen == {"own": [*names, "full"], "other": names}
 
 
 def test_what_the_client_takes_is_given() -> None:
