@@ -65,7 +65,7 @@ SOURCES = (
     PredictionSet("the same with three new seeds on another, slower machine, with times that may fall with the rate, 27 November",
            tuple(f"web-vm/2026-11-27-saved/seed-{n}/validation.csv" for n in (21, 22, 23)), "averaged", WEB,
            "web in a guest, slower machine", present=True),
-    PredictionSet("the same with three more seeds on that machine, by draws that are held at bounds, 28 November",
+    PredictionSet("three more seeds on that machine, without times that fall with the rate, by draws that are held at bounds, 28 November",
            tuple(f"web-vm/2026-11-28/seed-{n}/validation.csv" for n in (31, 32, 33)), "averaged", WEB,
            "web in a guest, present fit", present=True),
     PredictionSet("sixteen small services from four moderate rates, 26 and 27 November, by `fit --model auto`",

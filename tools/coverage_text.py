@@ -13,6 +13,7 @@ from capacity_counts import CapacityCoverage
 from coverage_counts import BENCHES, Coverage, all_rows, clustered, differ, headline, wilson
 
 SINCE, NEWEST = "27 November, 05:20", "28 November, 00:57"
+MISFIT = "the model does not fit"
 BY_NEWEST = "web in a guest, present fit"
 CAPACITY_SINCE = "27 November, 16:15"
 CAPACITY_LIVE = "07:07 of that day"
@@ -131,6 +132,7 @@ def present(sets: Sequence[Coverage]) -> str:
         for name in one.source.files
     }
     warned = [name.split("/")[-2].replace("-", " ") for name, why in whys.items() if "do not extrapolate" in why]
+    misfits = [name for name in whys if MISFIT in (BENCHES / name).with_name("verdict.txt").read_text()]
     inside, count = total(own)
     newest_inside, newest = total([one for one in own if one.source.short == BY_NEWEST])
     return wrapped(
@@ -141,7 +143,8 @@ def present(sets: Sequence[Coverage]) -> str:
         f"([0049](../decisions/0049-when-the-cpu-limits.md)). Since {NEWEST}, draws are held at the bounds of the unknowns "
         f"([0053](../decisions/0053-draws-at-a-bound.md)): {newest} of these predictions are later, and {newest_inside} of them lie inside. "
         f"The other system is a web service in a virtual machine, with {len(whys)} seeds on two machines. For "
-        f"{' and '.join(warned)}, `fit` had said \"none of 3 models fits, do not extrapolate\"; their values are counted as all others. Two earlier runs of this "
+        f"{' and '.join(warned)}, `fit` had said \"none of 3 models fits, do not extrapolate\", and for {len(misfits) - len(warned)} more \"{MISFIT}\"; "
+        "their values are counted as all others. Two earlier runs of this "
         "service are not in the table, because their values were not kept. In these runs, 4 of 8 values lie inside, by a version whose errors were "
         "[mended](../../benches/web-vm/README.md) afterwards.",
         "**So there is no statement yet about how often the intervals of the present version hold.**",

@@ -5,10 +5,9 @@ else: the others then stay where they would be if the unknown were beyond its bo
 example, each data set that asks for less than 0 s of it would have all other work too long.
 
 All unknowns that are beyond a bound are held at once, and all that are held and have fewer squares inside are let go at once; after some
-rounds only the last of them, which ends always. Sources: L. F. Portugal, J. J. Júdice, L. N. Vicente: A Comparison of Block Pivoting and
-Interior-Point Algorithms for Linear Least Squares Problems with Nonnegative Variables. Mathematics of Computation 63(208), 1994,
-pp. 625-643, section 2. Bounds on both sides: P. B. Stark, R. L. Parker: Bounded-Variable Least-Squares: an Algorithm and Applications.
-Computational Statistics 10(2), 1995, pp. 129-141.
+rounds only the last of them, which ends where slopes have full rank. Source, of lower bounds (upper ones are taken in the same way):
+L. F. Portugal, J. J. Júdice, L. N. Vicente: A Comparison of Block Pivoting and Interior-Point Algorithms for Linear Least Squares
+Problems with Nonnegative Variables. Mathematics of Computation 63(208), 1994, pp. 625-643, section 2.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ AT_ONCE, EACH = (
     8,
 )  # rounds in which all are exchanged; rounds an unknown in all, after which what was found is cut off
 CLOSE = 1e-10  # of the squares of a data set, what an unknown that is let go has to bring
+ROUNDED = 1e-9  # of an unknown, by which it is not beyond its bound but rounded
 
 
 def bounded_steps(slopes: Array, gaps: Array, low: Array, high: Array) -> Array:
@@ -48,14 +48,14 @@ def bounded_steps(slopes: Array, gaps: Array, low: Array, high: Array) -> Array:
 
 
 def nearest_within(points: Array, slopes: Array, low: Array, high: Array) -> Array:
-    """B x p: of each of `points` (B x p) that lies outside of `low` to `high` (p) the one inside whose numbers differ least from its own,
-    by `slopes` (n x p, of numbers in units of their errors); the others as they are."""
-    outside = ((points < low) | (points > high)).any(axis=1)
-    found = points.copy()
+    """Of each of `points` that lies outside of `low` to `high` (all B x p) the one inside whose numbers differ least from its own, by
+    `slopes` (n x p, of numbers in units of their errors); the others as they are: B x p."""
+    outside = ((points < low - ROUNDED) | (points > high + ROUNDED)).any(axis=1)
+    found = np.clip(points, low, high)
     if outside.any():
-        inside = np.clip(points[outside], low, high)
+        inside = found[outside]
         gaps = (points[outside] - inside) @ slopes.T
-        found[outside] = inside + bounded_steps(slopes, gaps, low - inside, high - inside)
+        found[outside] = inside + bounded_steps(slopes, gaps, low[outside] - inside, high[outside] - inside)
     return np.clip(found, low, high)
 
 

@@ -30,6 +30,7 @@ from sojourn.fit.formula_values import PART, needed_parameters
 from sojourn.fit.left_out_variance import foretold
 from sojourn.fit.levels_left_out import drawn_growth, error_growth, load_range
 from sojourn.fit.measured_parameters import MeasuredValue, by_run, drawn_means, measured_values, with_draws, with_values
+from sojourn.fit.nonlinear_least_squares import ParameterScale
 from sojourn.fit.observed_time import until_s
 from sojourn.fit.parameter_estimate import ParameterEstimate, check_level
 from sojourn.fit.run_clusters import RunClusters
@@ -161,7 +162,7 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
     off = data.meters(jacobian, draws, rng) + moved.of(data, x, jacobian, draws)
     ends = partial(intervals, data, x, jacobian, spread.sizes, spread.degrees, off, level)
     wide = _widened(found, x, spread.degrees, rng) + off
-    values = data.scale.outward(nearest_within(wide, data.weight[:, None] * jacobian, data.scale.low, data.scale.high))
+    values = data.scale.outward(_within_bounds(wide, x, data.weight[:, None] * jacobian, data.scale))
     sensitivity = data.sensitivity(x)
     error, held = data.model_error(x, jacobian, sensitivity, found)
     noise, noise_degrees, noise_growth = data.noise(x, sensitivity)
@@ -179,6 +180,14 @@ def _fitted(data: FitProblem, level: float, seed: int, draws: int, moved: _Moved
         held_out_variance=foretold(data, x, jacobian),
     )  # fmt: skip
     return FitToRank(fitted, ends, lambda: drawn_growth(error_growth(data, x, jacobian, sensitivity), draws, seed))
+
+
+def _within_bounds(wide: Array, x: Array, slopes: Array, scale: ParameterScale) -> Array:
+    """Draws, moved so that none lies beyond bounds. None is moved further than `FURTHEST` from `x`: an unknown that is hardly told would
+    go as far as the others ask."""
+    low = np.maximum(scale.low, np.minimum(x - FURTHEST, wide))
+    high = np.minimum(scale.high, np.maximum(x + FURTHEST, wide))
+    return nearest_within(wide, slopes, low, high)
 
 
 def _widened(found: Array, x: Array, degrees: Array, rng: np.random.Generator) -> Array:

@@ -125,9 +125,9 @@ def refitted(
         gap, worse = gaps(todo)
         better = todo[~worse]
         cost[better], last[better] = (gap[~worse] ** 2).sum(axis=1), found[better]
-        low, high = (np.clip(bound - last[todo], -LONGEST, LONGEST) for bound in (scale.low, scale.high))
-        full = bounded_steps(slopes if slopes.ndim == 2 else slopes[todo], gap, low, high)
-        steps[todo] = np.where(worse[:, None], steps[todo] * SHORTER, full)
+        low, high = (np.clip(bound - last[better], -LONGEST, LONGEST) for bound in (scale.low, scale.high))
+        steps[todo[worse]] *= SHORTER
+        steps[better] = bounded_steps(slopes if slopes.ndim == 2 else slopes[better], gap[~worse], low, high)
         found[todo] = np.clip(last[todo] + steps[todo], scale.low, scale.high)
         close = np.maximum(close, NEAR * np.abs(found - x).mean(axis=0))
         todo = todo[(np.abs(steps[todo]) > close).any(axis=1)]

@@ -39,5 +39,12 @@ def test_what_lies_outside_goes_to_the_nearest_by_its_numbers() -> None:
     """a = 2, b = -1 has the numbers 1 and 0, as above. What lies inside stays, to the last bit."""
     slopes = np.array([[1.0, 1.0], [1.0, 2.0]])
     points = np.array([[2.0, -1.0], [0.3, 0.1]])
-    found = nearest_within(points, slopes, np.array([-9.0, 0.0]), np.array([9.0, 9.0]))
+    found = nearest_within(points, slopes, np.array([[-9.0, 0.0]] * 2), np.array([[9.0, 9.0]] * 2))
     assert found[0] == pytest.approx([0.5, 0.0]) and (found[1] == points[1]).all()
+
+
+def test_what_is_hardly_told_goes_no_further_than_its_bounds() -> None:
+    """b goes from -4 to 0: a would make up for it at -42."""
+    slopes = np.array([[0.1, 1.0], [0.1, 1.1]])
+    found = nearest_within(np.array([[0.0, -4.0]]), slopes, np.array([[-5.0, 0.0]]), np.array([[5.0, 9.0]]))
+    assert found[0] == pytest.approx([-5.0, 0.0])
