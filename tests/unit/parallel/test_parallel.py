@@ -103,7 +103,8 @@ def gone(pids: list[int]) -> bool:
 
 def test_a_killed_worker_is_one_error_that_names_it_and_nothing_is_left() -> None:
     with (
-        pytest.raises(WorkerError, match="worker 2 of 2 ended before its task did"),
+        # on a busy machine it may not have begun after 1.5 s
+        pytest.raises(WorkerError, match="worker 2 of 2 ended before (its task did|it began)"),
         open_workers("local:2") as workers,
     ):
         pids = processes_of(workers)
