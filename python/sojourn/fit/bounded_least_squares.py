@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Held = NDArray[np.int8]  # of each unknown: -1 at `low`, 1 at `high`, 0 free
-AT_ONCE, EACH = (
-    4,
-    8,
-)  # rounds in which all are exchanged; rounds an unknown in all, after which what was found is cut off
+AT_ONCE = 4  # rounds in which all are exchanged
+EACH = 8  # rounds an unknown in all, after which what was found is cut off
 CLOSE = 1e-10  # of the squares of a data set, what an unknown that is let go has to bring
 ROUNDED = 1e-9  # of an unknown, by which it is not beyond its bound but rounded
 
@@ -59,7 +57,7 @@ def nearest_within(points: Array, slopes: Array, low: Array, high: Array) -> Arr
     return np.clip(found, low, high)
 
 
-def times(matrix: Array, vectors: Array) -> Array:
+def _times(matrix: Array, vectors: Array) -> Array:
     """Of each of B vectors (B x q) the product of `matrix` (r x q of all, or B x r x q) and it: B x r."""
     return np.asarray(vectors @ matrix.T if matrix.ndim == 2 else np.einsum("brq,bq->br", matrix, vectors))
 
@@ -77,8 +75,8 @@ def _with_held(slopes: Array, gaps: Array, held: Held, low: Array, high: Array) 
         gap = gaps[own]
         back: Array = np.asarray(np.linalg.pinv(its[..., free]), np.float64)
         if fixed.any():
-            gap = gap - times(its[..., fixed], found[own][:, fixed])
-        found[np.ix_(own, free)] = times(back, gap)
+            gap = gap - _times(its[..., fixed], found[own][:, fixed])
+        found[np.ix_(own, free)] = _times(back, gap)
     return found
 
 
@@ -87,7 +85,7 @@ def _wrong(slopes: Array, gaps: Array, found: Array, held: Held, low: Array, hig
     beyond = (held == 0) & ((found < low) | (found > high))
     if not (held != 0).any():
         return np.asarray(beyond)
-    better = times(np.swapaxes(slopes, -1, -2), gaps - times(slopes, found))
+    better = _times(np.swapaxes(slopes, -1, -2), gaps - _times(slopes, found))
     # an unknown alone brings better² / |slopes|² of the squares
     size = (slopes**2).sum(axis=-2) * (gaps**2).sum(axis=1)[:, None]
     return np.asarray(beyond | (better * held < -np.sqrt(CLOSE * size)) & (held != 0))

@@ -180,7 +180,7 @@ def test_models_beside_others_get_no_closed_loops(runs: list[RunFolder], tmp_pat
     closed = RunFolder.create(tmp_path / "full", {**runs[0].manifest, "section": "saturation", "configuration": "full"})
     seen: dict[str, list[str]] = {}
 
-    class Seeing(WebModelsTemplate):
+    class RunRecordingTemplate(WebModelsTemplate):
         def __init__(self, name: str) -> None:
             self.name = name
 
@@ -188,7 +188,7 @@ def test_models_beside_others_get_no_closed_loops(runs: list[RunFolder], tmp_pat
             seen[self.name] = [run.path.name for run in runs]
             return RivalModels({self.name: None}, self.name, "", ())  # type: ignore[dict-item]
 
-    both = ComparedTemplate(Seeing("own"), Seeing("other"))
+    both = ComparedTemplate(RunRecordingTemplate("own"), RunRecordingTemplate("other"))
     assert both.takes_saturation({"unknown": ["saved"]}) and not both.takes_saturation({})
     both.fit([*runs[:2], closed], 1, {"unknown": ["saved"]})
     names = [run.path.name for run in runs[:2]]
